@@ -1,0 +1,43 @@
+# `make demo` is the place to start; `make test` is what CI runs.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.ready
+BENCH_STAMP := .venv-bench/.ready
+COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
+
+.PHONY: demo run test check bench setup lock clean
+
+demo: setup
+	$(BIN)/am demo
+
+run: setup
+	$(BIN)/am serve
+
+# All lanes, or some: make test LANES="unit api"
+test: setup
+	$(BIN)/python scripts/test.py $(LANES)
+
+check: setup
+	$(BIN)/python scripts/test.py check
+
+bench: $(BENCH_STAMP)
+	.venv-bench/bin/python -m bench
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh .venv requirements.lock
+
+$(BENCH_STAMP): requirements-bench.lock pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup.sh .venv-bench requirements-bench.lock
+
+# Needs a finished set-up; look at the difference before you commit it.
+lock:
+	$(BIN)/$(COMPILE) -o requirements.lock
+	$(BIN)/$(COMPILE) --extra bench --constraint requirements.lock -o requirements-bench.lock
+
+clean:
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .import_linter_cache build dist
+	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
