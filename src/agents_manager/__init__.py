@@ -1,0 +1,1 @@
+"""Agents Manager: runs coding agents on tasks through pipelines defined as data."""

@@ -1,0 +1,172 @@
+"""The composition root: who plays which part, for the three sizes of the program.
+
+`client` can read and write the database; `worker` also performs effects, behind the host lock.
+Tests call the same functions with overrides.
+"""
+
+import asyncio
+import json
+import secrets
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from agents_manager.agents.catalog import AgentCatalog
+from agents_manager.checks.command import CommandChecks
+from agents_manager.domain import pipeline as pipelines
+from agents_manager.domain import registry
+from agents_manager.domain.ids import EffectId
+from agents_manager.engine import host
+from agents_manager.engine.runners import DetachedRunners
+from agents_manager.errors import StoreError
+from agents_manager.flow import hooks
+from agents_manager.flow.ports import Services, Steps, Tx
+from agents_manager.scm import commits
+from agents_manager.scm.local_forge import LocalForge
+from agents_manager.scm.workspaces import Worktrees
+from agents_manager.settings import ConfigFiles, Settings
+from agents_manager.store.database import open_database
+from agents_manager.store.tx import Database
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+class RandomIds:
+    def new(self) -> str:
+        return secrets.token_hex(8)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    settings: Settings
+    services: Services
+    database: Database
+
+
+@asynccontextmanager
+async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program]:
+    """Settings, store and flow: every command, with or without a server beside it."""
+    _make_home(settings.home)
+    database = await asyncio.to_thread(open_database, settings.database)
+    try:
+        services = replace(_services(settings, database), **overrides)
+        await database.write(lambda tx: _install_pipelines(tx, services))
+        yield Program(settings, services, database)
+    finally:
+        database.close()
+
+
+@asynccontextmanager
+async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program]:
+    """A client that performs effects: the dispatcher, the durable engine and their lock."""
+    # Imported late: DBOS costs most of a second, and commands do not need it.
+    from agents_manager.engine import durable
+    from agents_manager.engine.dispatcher import Dispatcher
+    from agents_manager.store.engines import sqlite_engine
+
+    _make_home(settings.home)
+    with host.HostLock(settings.home):
+        async with client(settings, **overrides) as program:
+            services = program.services
+
+            async def perform(effect_id: EffectId, steps: Steps) -> None:
+                await hooks.perform(effect_id, services, steps)
+
+            async def crashed(effect_id: EffectId, error: str, attempt: int | None = None) -> None:
+                await hooks.failed(services, effect_id, error, retryable=True, attempt=attempt)
+
+            own_file = settings.home / "engine.db"
+            engine = durable.build(
+                perform,
+                crashed,
+                executor_id=host.executor_id(settings.home, services.ids.new()),
+                engine=None if settings.database_url else sqlite_engine(own_file, immediate=True),
+                url=settings.database_url or f"sqlite:///{own_file}",
+            )
+            dispatcher = Dispatcher(
+                services.store,
+                engine,
+                crashed,
+                services.clock,
+                max_agents=ConfigFiles(settings.home).config(None).limits.host,
+            )
+            services.store.after_commit(dispatcher.wake)
+            engine.launch()
+            try:
+                async with _background(dispatcher.run(), _wake_on_change(program, dispatcher.wake)):
+                    yield program
+            finally:
+                await engine.close()
+
+
+async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:
+    """Other processes write the same database; what they leave to do is noticed here."""
+    async for _ in program.database.watch():
+        wake()
+
+
+@asynccontextmanager
+async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
+    """Runs beside the body and ends with it; the body's own errors pass unchanged."""
+    loop = asyncio.get_running_loop()
+    tasks = [loop.create_task(one) for one in work]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+
+
+def _services(settings: Settings, database: Database) -> Services:
+    clock, ids = SystemClock(), RandomIds()
+    configs = ConfigFiles(settings.home)
+    return Services(
+        store=database,
+        registry=registry.built_in(),
+        clock=clock,
+        ids=ids,
+        configs=configs,
+        agents=AgentCatalog(configs.agents),
+        workspaces=Worktrees(settings.home / "worktrees"),
+        forge=LocalForge(database, clock, ids),
+        checks=CommandChecks(settings.home / "checks", commits.export),
+        runners=DetachedRunners(),
+        channels=(),
+        templates=_texts("prompts", ".md"),
+        jobs_dir=settings.home / "jobs",
+    )
+
+
+def _install_pipelines(tx: Tx, services: Services) -> None:
+    """Built-in pipelines that changed become new versions; tasks keep the one they began with."""
+    for name, text in _texts("pipelines", ".json").items():
+        document: Mapping[str, Any] = json.loads(text)
+        parsed = pipelines.parse(document, where=f"{name}.json")
+        services.registry.check_names(parsed)
+        tx.pipelines.save(parsed, document, services.clock.now())
+
+
+def _texts(folder: str, ending: str) -> dict[str, str]:
+    files = resources.files("agents_manager").joinpath(folder).iterdir()
+    return {
+        Path(file.name).stem: file.read_text(encoding="utf-8")
+        for file in files
+        if file.name.endswith(ending)
+    }
+
+
+def _make_home(home: Path) -> None:
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StoreError(
+            f"The data directory {home} cannot be made ({error.strerror}); set AM_HOME to another."
+        ) from None

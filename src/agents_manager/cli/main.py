@@ -1,0 +1,94 @@
+"""The root of `am`: knows the commands by name and imports a command's module only when it is used,
+so that `am --help` stays fast. Whatever goes wrong leaves here as a sentence and an exit code."""
+
+import importlib
+import os
+import sys
+from io import TextIOWrapper
+from typing import NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "serve": Entry("serve", "Run the server: web app, HTTP and engine in one process."),
+    "worker": Entry("serve", "Run the engine alone, without HTTP."),
+    "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
+    "project": Entry("project", "Register repositories."),
+    "task": Entry("task", "Create, start, move and look at tasks."),
+    "prompt": Entry("prompt", "See and answer what agents ask."),
+    "review": Entry("review", "Approve the work of a task, or send it back."),
+    "run": Entry("run", "Look at the work of agents, and stop it."),
+    "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module = importlib.import_module(f"agents_manager.cli.{entry.module}")
+        return getattr(module, cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(
+                error.command_name, possibilities=list(COMMANDS), ctx=ctx
+            ) from None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="agents-manager", prog_name="am")
+def am() -> None:
+    """Runs coding agents through pipelines you define, with people where they are needed.
+
+    The data lies in AM_HOME (default ~/.agents-manager). Every command works with and without a
+    running server, and prints one JSON document with --json.
+    """
+
+
+def main() -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = am.main(prog_name="am", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return 130
+    except BrokenPipeError:
+        _forget_output()
+        return 1
+    except OSError as error:
+        _forget_output()
+        click.echo(f"Error: The output cannot be written: {error.strerror}.", err=True)
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _forget_output() -> None:
+    """What is still buffered cannot be written, and Python would complain about it at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

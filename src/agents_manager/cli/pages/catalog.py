@@ -1,0 +1,84 @@
+"""Projects and pipelines as people read them."""
+
+from collections.abc import Iterator, Sequence
+
+from agents_manager.cli.render import Block, Line, Table, Tone, ago, one_line, title
+from agents_manager.domain.pipeline import Pipeline, Transition
+from agents_manager.domain.task import Project
+from agents_manager.flow.ports import ProjectConfig
+
+
+def projects(found: Sequence[Project]) -> Iterator[Block]:
+    if not found:
+        yield Line("No project is registered. Register one: am project add PATH")
+        return
+    yield Table(
+        ("NAME", "PATH", "BASE", "ADDED"),
+        [(p.name, p.path, p.base_branch, ago(p.created_at)) for p in found],
+    )
+
+
+def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
+    yield title(found.name)
+    yield Line(f"{found.id} · added {ago(found.created_at)}", Tone.QUIET)
+    yield Line()
+    yield Line(f"Path      {found.path}")
+    yield Line(f"Base      {found.base_branch}")
+    yield Line(f"Agent     {config.default_agent}")
+    yield Line(f"Pipeline  {config.default_pipeline}")
+    yield from commands(found, config)
+
+
+def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
+    if not config.checks:
+        yield Line("Checks    none")
+        return
+    trusted = found.trusted_commands == config.commands_fingerprint
+    yield Line()
+    if trusted:
+        yield title("Checks, trusted")
+    else:
+        hint = f"look at them, then: am project trust {found.name}"
+        yield Line(f"Checks, not trusted ({hint})", Tone.URGENT)
+    yield Table(
+        ("NAME", "SEVERITY", "COMMAND"),
+        [(c.name, c.severity, c.command) for c in config.checks],
+        indent=2,
+    )
+
+
+def pipelines(found: Sequence[Pipeline]) -> Iterator[Block]:
+    yield Table(
+        ("ID", "VERSION", "NAME", "STATUSES"),
+        [(p.id, str(p.version), p.name, str(len(p.statuses))) for p in found],
+    )
+
+
+def pipeline(found: Pipeline) -> Iterator[Block]:
+    yield title(found.name)
+    yield Line(f"{found.id}, version {found.version}", Tone.QUIET)
+    if found.description:
+        yield Line(one_line(found.description))
+    yield Line()
+    yield title("Statuses")
+    yield Table(
+        ("ID", "LABEL", "CATEGORY", "ASKS"),
+        [
+            (s.id, s.title, s.category.value, s.prompt.type.value if s.prompt else "")
+            for s in sorted(found.statuses, key=lambda s: s.position)
+        ],
+        indent=2,
+    )
+    yield Line()
+    yield title("Transitions")
+    yield Table(
+        ("FROM", "WHEN", "TO", "IF", "THEN"),
+        [_transition(t) for t in found.transitions],
+        indent=2,
+    )
+
+
+def _transition(t: Transition) -> tuple[str, ...]:
+    guards = ", ".join(g.name for g in t.guards)
+    hooks = ", ".join(h.type for h in t.hooks)
+    return t.source, t.trigger.outcome or t.trigger.type.value, t.to, guards, hooks

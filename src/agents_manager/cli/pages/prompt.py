@@ -1,0 +1,213 @@
+"""Questions as people read them, and the commands that answer them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agents_manager.cli.render import (
+    Block,
+    Line,
+    Table,
+    Tone,
+    ago,
+    counted,
+    lines,
+    one_line,
+    short,
+    title,
+)
+from agents_manager.domain.payload import NeedsInfo, OptionsProposed, ProposedOption, Question
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import ChoicePayload, Prompt, PromptStatus, recommended_answer
+from agents_manager.domain.task import Task
+from agents_manager.flow.views import InboxItem
+
+REVIEWS = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
+RECOMMENDED = " (recommended)"
+
+
+def inbox(items: Sequence[InboxItem]) -> Iterator[Block]:
+    if not items:
+        yield Line("Nobody asks anything.")
+        return
+    yield Table(
+        ("ID", "TASK", "PROJECT", "ASKS", "SINCE", "BEHIND IT"),
+        [
+            (
+                short(i.prompt.id),
+                f"{short(i.task.id)} {i.task.title}",
+                i.project.name,
+                i.summary,
+                ago(i.prompt.created_at),
+                counted(len(i.waiting_behind), "task") if i.waiting_behind else "",
+            )
+            for i in items
+        ],
+    )
+    yield Line()
+    yield Line(f"Read one: am prompt show {short(items[0].prompt.id)}", Tone.QUIET)
+
+
+def page(item: InboxItem) -> Iterator[Block]:
+    prompt, task = item.prompt, item.task
+    yield title(one_line(item.summary))
+    asked = f"asked {ago(prompt.created_at)}"
+    about = f'{prompt.id} · "{one_line(task.title)}" ({short(task.id)}) in {item.project.name}'
+    yield Line(f"{about} · {asked}", Tone.QUIET)
+    if prompt.note:
+        yield Line()
+        yield Line(f"Asked again (revision {prompt.revision}): {prompt.note}", Tone.URGENT)
+    yield Line()
+    yield from _asked(prompt)
+    if item.waiting_behind:
+        yield Line("Waiting behind it: " + ", ".join(f'"{t}"' for t in item.waiting_behind))
+        yield Line()
+    if prompt.status is PromptStatus.PENDING:
+        yield title("Answer")
+        for way in ways(prompt, task):
+            yield Line(f"  {way}")
+    else:
+        yield from _closed(prompt)
+
+
+def ways(prompt: Prompt, task: Task) -> list[str]:
+    """The exact commands that answer a prompt, the easiest first."""
+    answer = f"am prompt answer {short(prompt.id)}"
+    if prompt.type in REVIEWS:
+        review = f"am review {short(task.id)}"
+        return [
+            f"{review} --approve",
+            f'{review} --request-changes "What must change" [--comments FILE]',
+        ]
+    if prompt.type is PromptType.CHOICE:
+        choices = ChoicePayload.model_validate(prompt.payload).choices
+        return [f"{answer} --option {n}   # {c.label}" for n, c in enumerate(choices, 1)]
+    accept = recommended_answer(prompt.type, prompt.payload) is not None
+    first = [f"{answer} --accept"] if accept else []
+    if len(prompt.payload.get("questions", ())) > 1:
+        return [*first, answer, f"{answer} --answers FILE"]
+    return [*first, f"{answer} --option N", f'{answer} --text "Your own words"']
+
+
+def diff_statistics(diff: str) -> Table:
+    """Each file of a unified diff with its added and removed lines."""
+    rows: list[list[int | str]] = []
+    in_hunk = False
+    for line in diff.splitlines():
+        if line.startswith("diff --git "):
+            rows.append([line.rpartition(" b/")[2], 0, 0])
+            in_hunk = False
+        elif line.startswith("@@"):
+            in_hunk = True
+        elif in_hunk and rows and line[:1] in ("+", "-"):
+            column = 1 if line[0] == "+" else 2
+            rows[-1][column] = int(rows[-1][column]) + 1
+    return Table(("FILE", "+", "-"), [[str(cell) for cell in row] for row in rows], indent=2)
+
+
+def diff_lines(diff: str) -> Iterator[Block]:
+    for line in diff.splitlines():
+        yield Line(line, _diff_tone(line))
+
+
+def _diff_tone(line: str) -> Tone:
+    if line.startswith(("diff ", "+++", "---", "index ")):
+        return Tone.TITLE
+    return {"+": Tone.ADDED, "-": Tone.REMOVED, "@": Tone.QUIET}.get(line[:1], Tone.PLAIN)
+
+
+def _asked(prompt: Prompt) -> Iterator[Block]:
+    payload = prompt.payload
+    match prompt.type:
+        case PromptType.INFO_REQUEST if "questions" in payload:
+            for number, question in enumerate(NeedsInfo.model_validate(payload).questions, 1):
+                yield from question_lines(number, question)
+                yield Line()
+        case PromptType.INFO_REQUEST:
+            for number, option in enumerate(OptionsProposed.model_validate(payload).options, 1):
+                yield from option_lines(number, option)
+                yield Line()
+        case PromptType.REVIEW:
+            yield from _work(prompt, payload)
+        case PromptType.DOCUMENT_REVIEW:
+            yield from lines(str(payload["document"]), indent=2)
+            yield Line()
+        case PromptType.CHOICE:
+            choice = ChoicePayload.model_validate(payload)
+            if choice.evidence:
+                yield Line(f"  Evidence: {one_line(choice.evidence)}")
+            yield from choice_lines(choice)
+            yield Line()
+
+
+def question_lines(number: int, question: Question) -> Iterator[Line]:
+    yield title(f"{number}. {one_line(question.question)}")
+    if question.context:
+        yield from lines(question.context, indent=3, tone=Tone.QUIET)
+    for n, option in enumerate(question.options, 1):
+        mark = RECOMMENDED if option.recommended else ""
+        yield Line(f"   {n}) {one_line(option.label)}{mark}")
+        if option.description:
+            yield from lines(option.description, indent=6, tone=Tone.QUIET)
+    if question.suggested_answer is not None:
+        yield Line(f"   Suggested: {one_line(question.suggested_answer)}")
+    yield Line(f"   Id: {one_line(question.id)}", Tone.QUIET)
+
+
+def option_lines(number: int, option: ProposedOption) -> Iterator[Line]:
+    mark = RECOMMENDED if option.recommended else ""
+    effort = f" · effort: {option.effort.value}" if option.effort else ""
+    yield title(f"{number}) {one_line(option.label)}{mark}{effort}")
+    yield from lines(option.description, indent=3)
+    yield from (Line(f"   + {one_line(pro)}", Tone.ADDED) for pro in option.pros)
+    yield from (Line(f"   - {one_line(con)}", Tone.REMOVED) for con in option.cons)
+    if option.tradeoffs:
+        yield from lines(option.tradeoffs, indent=3, tone=Tone.QUIET)
+
+
+def choice_lines(choice: ChoicePayload) -> Iterator[Line]:
+    for number, one in enumerate(choice.choices, 1):
+        yield Line(f"  {number}) {one_line(one.label)}")
+
+
+def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
+    yield Line(
+        f"  {payload['branch']} into {payload['base']}, at {str(payload['head_sha'])[:SHA]}: "
+        f"{counted(payload['files'], 'file')}, +{payload['additions']} -{payload['deletions']}"
+    )
+    yield Line(f"  See the change: am prompt show {short(prompt.id)} --diff", Tone.QUIET)
+    yield Line()
+    review: Mapping[str, Any] = payload.get("review") or {}
+    if review:
+        yield title(f"The agent's review: {one_line(str(review.get('summary', '')))}")
+        yield from comment_lines(review.get("comments") or ())
+        yield Line()
+
+
+SHA = 8
+
+
+def comment_lines(comments: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
+    for comment in comments:
+        place = str(comment.get("file") or "")
+        if place and comment.get("line"):
+            place += f":{comment['line']}"
+        where = f"{one_line(place)}: " if place else ""
+        yield Line(f"  {where}[{comment['severity']}] {one_line(str(comment['comment']))}")
+
+
+def _closed(prompt: Prompt) -> Iterator[Line]:
+    if prompt.responded_at is None:
+        yield Line(f"This question was {prompt.status}; the task went on another way.")
+        return
+    by, via = prompt.responded_by, prompt.responded_via
+    yield title(f"{by} answered {ago(prompt.responded_at)} via {via}")
+    response = prompt.response or {}
+    if "decision" in response:
+        yield Line(f"  {response['decision']}: {one_line(response.get('summary') or '')}")
+        yield from comment_lines(response.get("comments") or ())
+    for answer in response.get("answers", ()):
+        said = ". ".join(str(x) for x in (answer["option"], answer["text"]) if x)
+        yield Line(f"  {one_line(answer['question_id'])}: {one_line(said)}")
+    for key in ("option_id", "choice_id", "text", "instructions"):
+        if response.get(key):
+            yield Line(f"  {key.replace('_', ' ')}: {one_line(str(response[key]))}")

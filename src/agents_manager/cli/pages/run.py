@@ -1,0 +1,123 @@
+"""Runs as people read them."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from agents_manager.cli.render import (
+    UNKNOWN,
+    Block,
+    Line,
+    Table,
+    Tone,
+    ago,
+    lines,
+    money,
+    one_line,
+    short,
+    title,
+    took,
+)
+from agents_manager.domain.run import Run, Usage
+
+MAX_INPUT = 200
+
+
+def table(runs: Sequence[Run], *, indent: int = 0) -> Table:
+    return Table(
+        ("ID", "MODE", "AGENT", "STATUS", "ENDED WITH", "COST", "TOOK", "STARTED"),
+        [
+            (
+                short(r.id),
+                r.mode,
+                r.agent or "",
+                r.status.value,
+                _ending(r),
+                money(r.usage.cost_usd if r.usage else None),
+                _took(r),
+                ago(r.started_at) if r.started_at else "not yet",
+            )
+            for r in runs
+        ],
+        indent,
+    )
+
+
+def listing(runs: Sequence[Run]) -> Iterator[Block]:
+    yield table(runs) if runs else Line("No agent has run yet.")
+
+
+def page(run: Run, task_title: str) -> Iterator[Block]:
+    yield title(f"{run.mode} by {run.agent or 'an agent'}: {run.status}")
+    yield Line(f'{run.id} · "{one_line(task_title)}" ({short(run.task_id)})', Tone.QUIET)
+    yield Line()
+    facts = {
+        "Outcome": run.outcome,
+        "Error": f"{run.error.error} ({run.error.error_class})" if run.error else None,
+        "Attempt": str(run.attempt),
+        "Model": run.model,
+        "Session": run.session,
+        "Cost": money(run.usage.cost_usd if run.usage else None),
+        "Tokens": _tokens(run.usage),
+        "Started": ago(run.started_at) if run.started_at else "not yet",
+        "Took": _took(run),
+        "Branch": run.branch,
+        "Commits": f"{run.base_sha[:8]}..{run.head_sha[:8]}"
+        if run.base_sha and run.head_sha
+        else None,
+        "Workspace": run.workspace,
+    }
+    for name, fact in facts.items():
+        if fact:
+            yield Line(f"{name:<10}{one_line(fact)}")
+    yield Line()
+    for word in ("transcript", "diff", "show --prompt"):
+        verb, _, option = word.partition(" ")
+        yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
+
+
+def transcript(messages: Iterable[Mapping[str, Any]], complaints: str) -> Iterator[Block]:
+    for message in messages:
+        yield from _message(message)
+    if complaints.strip():
+        yield title("On standard error")
+        yield from lines(complaints, indent=2)
+
+
+def _message(message: Mapping[str, Any]) -> Iterator[Line]:
+    match message.get("type"):
+        case "assistant":
+            yield from lines(str(message.get("text", "")))
+        case "tool_use":
+            given = json.dumps(message.get("input", {}), ensure_ascii=False)
+            shown = given if len(given) <= MAX_INPUT else given[: MAX_INPUT - 1] + "…"
+            yield Line(f"> {one_line(str(message.get('name', 'tool')))} {one_line(shown)}", Tone.QUIET)
+        case "usage":
+            told = ", ".join(f"{k} {v}" for k, v in message.items() if k != "type")
+            yield Line(f"> used {one_line(told)}", Tone.QUIET)
+        case "result":
+            yield Line()
+            yield title("Final message")
+            yield from lines(str(message.get("error") or message.get("text") or ""), indent=2)
+        case other:
+            yield Line(f"> {one_line(str(other))}", Tone.QUIET)
+
+
+def _ending(run: Run) -> str:
+    if run.error:
+        return f"{run.error.error_class}: {run.error.error}"
+    return run.outcome or ""
+
+
+def _took(run: Run) -> str:
+    if run.started_at is None or run.ended_at is None:
+        return ""
+    return took((run.ended_at - run.started_at).total_seconds())
+
+
+def _tokens(usage: Usage | None) -> str:
+    if usage is None or usage.input_tokens is None and usage.output_tokens is None:
+        return UNKNOWN
+    given = UNKNOWN if usage.input_tokens is None else str(usage.input_tokens)
+    made = UNKNOWN if usage.output_tokens is None else str(usage.output_tokens)
+    return f"{given} in, {made} out"

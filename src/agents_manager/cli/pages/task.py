@@ -1,0 +1,142 @@
+"""Tasks as people read them."""
+
+from collections.abc import Iterator, Sequence
+
+from agents_manager.cli.pages import prompt as prompt_page
+from agents_manager.cli.pages import run as run_page
+from agents_manager.cli.render import (
+    Block,
+    Line,
+    Table,
+    Tone,
+    ago,
+    excerpt,
+    one_line,
+    short,
+    title,
+)
+from agents_manager.domain.event import Level, Logged
+from agents_manager.domain.pipeline import Status
+from agents_manager.domain.task import ArtifactType, History, Project, Result, Task
+from agents_manager.flow.views import Mover, TaskView
+
+SHOWN_LINES = 12
+
+Listed = tuple[Task, Project, Status, Mover]
+
+
+def listing(rows: Sequence[Listed]) -> Iterator[Block]:
+    if not rows:
+        yield Line("There are no tasks here.")
+        return
+    yield Table(
+        ("ID", "STATUS", "TITLE", "NEXT", "PROJECT", "CHANGED"),
+        [
+            (short(t.id), s.title, t.title, mover.text, project.name, ago(t.updated_at))
+            for t, project, s, mover in rows
+        ],
+    )
+
+
+def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
+    task = view.task
+    yield title(one_line(task.title))
+    facts = [task.id, view.project.name, f"pipeline {task.pipeline_id} {task.pipeline_version}"]
+    facts += [task.type, f"{task.priority} priority", *(f"#{tag}" for tag in task.tags)]
+    yield Line(" · ".join(facts), Tone.QUIET)
+    yield Line()
+    yield Line(f"Status  {view.status.title} ({task.status})")
+    alarm = Tone.URGENT if view.next_mover.kind == "nobody" else Tone.PLAIN
+    yield Line(f"Next    {one_line(view.next_mover.text)}", alarm)
+    yield from _places(view)
+    yield from _questions(view)
+    yield from _described(task)
+    yield from _moves(view)
+    if view.runs:
+        yield Line()
+        yield title("Runs")
+        yield run_page.table(view.runs, indent=2)
+    yield Line()
+    yield title("Latest events")
+    yield from event_lines(events, indent=2)
+
+
+def event_lines(events: Sequence[Logged], *, indent: int = 0) -> Iterator[Line]:
+    tones = {Level.WARNING: Tone.URGENT, Level.ERROR: Tone.REMOVED}
+    for event in events:
+        when = f"{ago(event.time):>12}"
+        text = f"{' ' * indent}{when}  {one_line(event.summary)}"
+        yield Line(text, tones.get(event.level, Tone.PLAIN))
+
+
+def history(entries: Sequence[History]) -> Iterator[Block]:
+    if not entries:
+        yield Line("The task was not moved yet.")
+        return
+    yield Table(
+        ("WHEN", "MOVE", "BY", "TRIGGER", "RESULT", "WHY"),
+        [
+            (
+                ago(e.time),
+                f"{e.source} -> {e.to}" if e.source != e.to else e.source,
+                e.actor.name or e.actor.type.value,
+                e.outcome or e.trigger,
+                e.result.value,
+                e.reason or _refusals(e),
+            )
+            for e in entries
+        ],
+    )
+
+
+def _refusals(entry: History) -> str:
+    if entry.result is not Result.REFUSED:
+        return ""
+    return " ".join(g.reason for g in entry.guards if not g.passed)
+
+
+def _places(view: TaskView) -> Iterator[Line]:
+    branches = [a.label for a in view.artifacts if a.type is ArtifactType.BRANCH]
+    if branches:
+        yield Line(f"Branch  {branches[-1]} from {view.project.base_branch}")
+    pull = view.pull
+    if pull is not None:
+        merged = f" as {pull.merge_sha[:8]}" if pull.merge_sha else f" at {pull.head_sha[:8]}"
+        yield Line(f"Pull    #{pull.number} into {pull.base_branch}, {pull.state}{merged}")
+
+
+def _questions(view: TaskView) -> Iterator[Line]:
+    for prompt in view.prompts:
+        yield Line()
+        asked = f"Question {short(prompt.id)} ({prompt.type}), {ago(prompt.created_at)}"
+        yield Line(asked, Tone.URGENT)
+        yield Line(f"  am prompt show {short(prompt.id)}")
+        for way in prompt_page.ways(prompt, view.task):
+            yield Line(f"  {way}")
+
+
+def _described(task: Task) -> Iterator[Line]:
+    for heading, text in (("Description", task.description), ("Plan", task.plan or "")):
+        if text.strip():
+            yield Line()
+            yield title(heading)
+            yield from excerpt(text, SHOWN_LINES, indent=2)
+    if task.acceptance_criteria:
+        yield Line()
+        yield title("Done when")
+        yield from (Line(f"  - {one_line(c)}") for c in task.acceptance_criteria)
+
+
+def _moves(view: TaskView) -> Iterator[Block]:
+    if not view.moves:
+        return
+    yield Line()
+    yield title("Moves by hand")
+    yield Table(
+        ("TO", "MOVE", "NOW"),
+        [
+            (m.to, m.label, "possible" if m.allowed else "no: " + " ".join(m.reasons))
+            for m in view.moves
+        ],
+        indent=2,
+    )

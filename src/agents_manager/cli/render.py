@@ -1,0 +1,155 @@
+"""From values to what people read: pages are lines and tables. On a terminal rich draws them, else
+they are plain aligned text. Text that others wrote cannot steer the terminal."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+SHOWN_ID = 8
+UNKNOWN = "unknown"
+
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+"""C0 without tab and line feed, C1, bidi controls, line separators, lone surrogates, tags."""
+
+
+class Tone(StrEnum):
+    """How a line is drawn, in rich's words."""
+
+    PLAIN = ""
+    TITLE = "bold"
+    QUIET = "dim"
+    ADDED = "green"
+    REMOVED = "red"
+    URGENT = "yellow"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    text: str = ""
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    indent: int = 0
+
+
+Block = Line | Table
+
+
+def title(text: str) -> Line:
+    return Line(text, Tone.TITLE)
+
+
+def clean(text: str) -> str:
+    """Escape sequences and the like, shown instead of obeyed."""
+    return _STEERING.sub(lambda found: _visible(found[0]), text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    return clean(" ".join(text.split()))
+
+
+def lines(text: str, *, indent: int = 0, tone: Tone = Tone.PLAIN) -> list[Line]:
+    return [Line(" " * indent + line, tone) for line in text.splitlines()]
+
+
+def excerpt(text: str, limit: int, *, indent: int = 0) -> list[Line]:
+    """The first lines of a long text, and how many there are more."""
+    shown = lines(text, indent=indent)
+    if len(shown) <= limit + 1:
+        return shown
+    more = f"{' ' * indent}… {len(shown) - limit} more lines (--json shows all)"
+    return [*shown[:limit], Line(more, Tone.QUIET)]
+
+
+def short(identity: str) -> str:
+    return identity[:SHOWN_ID]
+
+
+def ago(time: datetime, now: datetime | None = None) -> str:
+    seconds = ((now or datetime.now(UTC)) - time).total_seconds()
+    return "just now" if seconds < 5 else f"{took(seconds)} ago"
+
+
+def took(seconds: float) -> str:
+    for size, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {name}"
+    return f"{max(0, round(seconds))} s"
+
+
+def money(usd: float | None) -> str:
+    return UNKNOWN if usd is None else f"${usd:.2f}"
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def to_text(blocks: Iterable[Block]) -> str:
+    return "\n".join(_plain(block) for block in blocks)
+
+
+def to_terminal(blocks: Iterable[Block]) -> None:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    console = Console(highlight=False, markup=False, emoji=False)
+    for block in blocks:
+        if isinstance(block, Line):
+            # The terminal wraps: a command that is copied must not hold line breaks.
+            console.print(Text(clean(block.text), style=block.tone), soft_wrap=True)
+            continue
+        table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for column in block.columns:
+            table.add_column(Text(column), overflow="fold")
+        for row in block.rows:
+            table.add_row(*(Text(one_line(cell)) for cell in row))
+        console.print(_indented(table, block.indent))
+
+
+def _indented(table: object, indent: int) -> object:
+    from rich.padding import Padding
+
+    return Padding(table, (0, 0, 0, indent))  # pyright: ignore[reportArgumentType]
+
+
+def _plain(block: Block) -> str:
+    if isinstance(block, Line):
+        return clean(block.text).rstrip()
+    rows = [list(block.columns), *([one_line(cell) for cell in row] for row in block.rows)]
+    widths = [max(_width(row[i]) for row in rows) for i in range(len(block.columns))]
+    return "\n".join(
+        (
+            " " * block.indent
+            + "  ".join(
+                cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)
+            )
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _width(text: str) -> int:
+    """How many columns a text takes: East Asian characters take two, combining marks none."""
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
+        for c in text
+    )
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,69 @@
+"""What a hook asks for, as one explicit union. An effect is a command; it is stored with the
+transition and performed afterwards, under its own id as the idempotency key."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from agents_manager.domain.pipeline import Policy
+from agents_manager.domain.value import Value
+
+
+class StartAgent(Value):
+    kind: Literal["start_agent"] = "start_agent"
+    run_id: str
+
+
+class StopAgent(Value):
+    kind: Literal["stop_agent"] = "stop_agent"
+    run_id: str
+    then: str | None = None
+    """The transition to make once the run is proven gone."""
+    by: str
+
+
+class CreateTaskBranch(Value):
+    kind: Literal["create_task_branch"] = "create_task_branch"
+
+
+class PushAndCreatePr(Value):
+    kind: Literal["push_and_create_pr"] = "push_and_create_pr"
+
+
+class MergePr(Value):
+    kind: Literal["merge_pr"] = "merge_pr"
+    head_sha: str | None
+    """The commit that was approved; a head that moved since is not merged."""
+
+
+class Notify(Value):
+    kind: Literal["notify"] = "notify"
+    title: str
+    body: str = ""
+
+
+class DeleteWorktree(Value):
+    kind: Literal["delete_worktree"] = "delete_worktree"
+
+
+Effect = Annotated[
+    StartAgent | StopAgent | CreateTaskBranch | PushAndCreatePr | MergePr | Notify | DeleteWorktree,
+    Field(discriminator="kind"),
+]
+EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
+
+HOOK_POLICIES: dict[str, Policy] = {
+    "start_agent": Policy.REQUIRED,
+    "stop_agent": Policy.REQUIRED,
+    "create_task_branch": Policy.REQUIRED,
+    "push_and_create_pr": Policy.REQUIRED,
+    "merge_pr": Policy.REQUIRED,
+    "notify": Policy.BEST_EFFORT,
+    "delete_worktree": Policy.BEST_EFFORT,
+    "log_activity": Policy.FIRE_AND_FORGET,
+    "inject_payload_context": Policy.FIRE_AND_FORGET,
+}
+"""Every hook a pipeline may name, with the policy it has when the pipeline gives none."""
+
+OUT_OF_LINE = frozenset({"stop_agent", "notify"})
+"""Performed at once and waited for by nobody; every other effect of a task keeps its order."""

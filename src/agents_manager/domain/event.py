@@ -1,0 +1,390 @@
+"""Everything that can happen to a task, in one explicit union; each member says itself in a
+sentence that command line, web and chat all use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, TypeAdapter
+
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.task import Actor
+from agents_manager.domain.value import Value
+
+
+class Level(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def counted_as(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+class Happening(Value):
+    category: ClassVar[str] = "lifecycle"
+    level: ClassVar[Level] = Level.INFO
+
+
+class TaskCreated(Happening):
+    type: Literal["task.created"] = "task.created"
+    title: str
+    pipeline: str
+
+    def sentence(self) -> str:
+        return f'Task "{self.title}" was created in pipeline {self.pipeline}.'
+
+
+class StatusChanged(Happening):
+    category = "transition"
+    type: Literal["status.changed"] = "status.changed"
+    source: str
+    to: str
+    trigger: str
+    forced: bool = False
+
+    def sentence(self) -> str:
+        how = " by force" if self.forced else ""
+        return f"Moved from {self.source} to {self.to}{how} ({self.trigger})."
+
+
+class StatusBlocked(Happening):
+    category = "transition"
+    level = Level.WARNING
+    type: Literal["status.blocked"] = "status.blocked"
+    status: str
+    trigger: str
+    reasons: tuple[str, ...]
+
+    def sentence(self) -> str:
+        return f"Stayed in {self.status} ({self.trigger}): {' '.join(self.reasons)}"
+
+
+class StatusRolledBack(Happening):
+    category = "transition"
+    level = Level.ERROR
+    type: Literal["status.rolled_back"] = "status.rolled_back"
+    source: str
+    to: str
+    hook: str
+    error: str
+
+    def sentence(self) -> str:
+        return f"Went back from {self.source} to {self.to}: {self.hook} failed: {self.error}"
+
+
+class AutoStopped(Happening):
+    category = "error"
+    level = Level.ERROR
+    type: Literal["auto.stopped"] = "auto.stopped"
+    moves: int
+
+    def sentence(self) -> str:
+        return f"Stopped after {self.moves} automatic moves in a row; the pipeline loops."
+
+
+class RoundsGranted(Happening):
+    category = "guard"
+    type: Literal["rounds.granted"] = "rounds.granted"
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} granted more rounds."
+
+
+class AgentQueued(Happening):
+    category = "agent"
+    type: Literal["agent.queued"] = "agent.queued"
+    run: str
+    agent: str
+    mode: str
+
+    def sentence(self) -> str:
+        return f"{self.agent} will start ({self.mode})."
+
+
+class AgentStarted(Happening):
+    category = "agent"
+    type: Literal["agent.started"] = "agent.started"
+    run: str
+    agent: str
+    mode: str
+    attempt: int
+
+    def sentence(self) -> str:
+        return f"{self.agent} started ({self.mode})."
+
+
+class AgentCompleted(Happening):
+    category = "agent"
+    type: Literal["agent.completed"] = "agent.completed"
+    run: str
+    outcome: str
+    inferred: bool
+    cost_usd: float | None
+
+    def sentence(self) -> str:
+        cost = "cost unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
+        how = "was taken to have ended with" if self.inferred else "ended with"
+        return f"The agent {how} {self.outcome} ({cost})."
+
+
+class AgentFailed(Happening):
+    category = "agent"
+    level = Level.ERROR
+    type: Literal["agent.failed"] = "agent.failed"
+    run: str
+    error_class: str
+    error: str
+
+    def sentence(self) -> str:
+        return f"The agent failed ({self.error_class}): {self.error}"
+
+
+class AgentCancelled(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.cancelled"] = "agent.cancelled"
+    run: str
+
+    def sentence(self) -> str:
+        return "The agent was stopped."
+
+
+class OutputRefused(Happening):
+    category = "payload"
+    level = Level.WARNING
+    type: Literal["agent.output_refused"] = "agent.output_refused"
+    run: str
+    reason: str
+
+    def sentence(self) -> str:
+        return f"The agent's outcome could not be taken and it was asked again: {self.reason}"
+
+
+class ChecksFailed(Happening):
+    category = "agent"
+    level = Level.ERROR
+    type: Literal["agent.checks_failed"] = "agent.checks_failed"
+    run: str
+    outcome: str
+    checks: tuple[str, ...]
+    output: str = ""
+
+    def sentence(self) -> str:
+        return f"Checks failed after {self.outcome}: {', '.join(self.checks)}."
+
+
+class ChecksPassed(Happening):
+    category = "agent"
+    type: Literal["agent.checks_passed"] = "agent.checks_passed"
+    run: str
+    checks: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+    def sentence(self) -> str:
+        warned = f"; with warnings: {', '.join(self.warnings)}" if self.warnings else ""
+        return f"Checks passed: {', '.join(self.checks) or 'none'}{warned}."
+
+
+class CollectionFailed(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.artifact_collection_failed"] = "agent.artifact_collection_failed"
+    run: str
+    error: str
+
+    def sentence(self) -> str:
+        return f"Not everything the agent made could be collected: {self.error}"
+
+
+class PromptCreated(Happening):
+    category = "prompt"
+    type: Literal["prompt_created"] = "prompt_created"
+    prompt: str
+    prompt_type: str
+    revision: int
+    summary: str
+
+    def sentence(self) -> str:
+        return f"Waiting for a person ({self.prompt_type}): {self.summary}"
+
+
+class PromptAnswered(Happening):
+    category = "prompt"
+    type: Literal["prompt_response"] = "prompt_response"
+    prompt: str
+    by: str
+    via: str
+    response: Mapping[str, Any]
+
+    def sentence(self) -> str:
+        return f"{self.by} answered via {self.via}."
+
+
+class PromptEnded(Happening):
+    category = "prompt"
+    type: Literal["prompt_closed"] = "prompt_closed"
+    prompt: str
+    status: str
+
+    def sentence(self) -> str:
+        return f"The question was {self.status}; nobody has to answer it any more."
+
+
+class ReviewSubmitted(Happening):
+    category = "review"
+    type: Literal["review_submitted"] = "review_submitted"
+    prompt: str
+    decision: str
+    by: str
+    via: str
+    summary: str | None
+    comments: tuple[Mapping[str, Any], ...]
+    head_sha: str | None
+
+    def sentence(self) -> str:
+        what = "approved" if self.decision == "approved" else "asked for changes"
+        counted = f" with {counted_as(len(self.comments), 'comment')}" if self.comments else ""
+        said = f": {self.summary}" if self.summary else ""
+        return f"{self.by} {what}{counted}{said}."
+
+
+class BranchCreated(Happening):
+    category = "git"
+    type: Literal["branch.created"] = "branch.created"
+    branch: str
+    base: str
+
+    def sentence(self) -> str:
+        return f"Branch {self.branch} was created from {self.base}."
+
+
+class PullCreated(Happening):
+    category = "git"
+    type: Literal["pull_request.created"] = "pull_request.created"
+    number: int
+    head: str
+    base: str
+    head_sha: str
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.number} takes {self.head} to {self.base}."
+
+
+class PullUpdated(Happening):
+    category = "git"
+    type: Literal["pull_request.updated"] = "pull_request.updated"
+    number: int
+    head_sha: str
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.number} now stands at {self.head_sha[:8]}."
+
+
+class PullMerged(Happening):
+    category = "git"
+    type: Literal["pull_request.merged"] = "pull_request.merged"
+    number: int
+    merge_sha: str
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.number} was merged as {self.merge_sha[:8]}."
+
+
+class MergeConflicted(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["pull_request.conflict"] = "pull_request.conflict"
+    number: int
+    files: tuple[str, ...]
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.number} conflicts in {', '.join(self.files) or 'its history'}."
+
+
+class HookFailed(Happening):
+    category = "hook"
+    level = Level.ERROR
+    type: Literal["hook.failed"] = "hook.failed"
+    effect: str
+    hook: str
+    error: str
+
+    def sentence(self) -> str:
+        return f"{self.hook} failed: {self.error}"
+
+
+class HookRetried(Happening):
+    category = "hook"
+    level = Level.WARNING
+    type: Literal["hook.retried"] = "hook.retried"
+    effect: str
+    hook: str
+    attempt: int
+    error: str
+
+    def sentence(self) -> str:
+        return f"{self.hook} will be tried again (attempt {self.attempt}): {self.error}"
+
+
+class Noted(Happening):
+    category = "note"
+    type: Literal["note"] = "note"
+    text: str
+
+    def sentence(self) -> str:
+        return self.text
+
+
+Event = Annotated[
+    TaskCreated
+    | StatusChanged
+    | StatusBlocked
+    | StatusRolledBack
+    | AutoStopped
+    | RoundsGranted
+    | AgentQueued
+    | AgentStarted
+    | AgentCompleted
+    | AgentFailed
+    | AgentCancelled
+    | OutputRefused
+    | ChecksFailed
+    | ChecksPassed
+    | CollectionFailed
+    | PromptCreated
+    | PromptAnswered
+    | PromptEnded
+    | ReviewSubmitted
+    | BranchCreated
+    | PullCreated
+    | PullUpdated
+    | PullMerged
+    | MergeConflicted
+    | HookFailed
+    | HookRetried
+    | Noted,
+    Field(discriminator="type"),
+]
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """One entry of the append-only log."""
+
+    id: int
+    task_id: TaskId
+    seq: int
+    time: datetime
+    category: str
+    type: str
+    level: Level
+    summary: str
+    actor: Actor
+    data: Mapping[str, Any]

@@ -1,0 +1,244 @@
+"""Guards: pure conditions on a transition, each of which answers with a reason."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import Field
+
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
+from agents_manager.domain.task import GuardCheck, PullRequest, PullState
+from agents_manager.domain.value import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """What set a decision going."""
+
+    trigger: Trigger
+    to: str | None = None
+    """The target a person asked for, of manual moves."""
+    transition_id: str | None = None
+    payload: Mapping[str, Any] | None = None
+    """An outcome's payload, or the answer to a prompt."""
+    prompt_type: PromptType | None = None
+    prompt_id: str | None = None
+    inferred: bool = False
+    head_sha: str | None = None
+    """The commit that a review looked at."""
+
+    def __str__(self) -> str:
+        return self.trigger.outcome or self.trigger.type.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """All that guards may look at, read in the transaction that decides."""
+
+    fired: Fired
+    plan: str | None = None
+    branch: str | None = None
+    pull: PullRequest | None = None
+    head_sha: str | None = None
+    """Where the collected work stands."""
+    live_run: RunId | None = None
+    unresolved: tuple[str, ...] = ()
+    """Tasks this one depends on that are not finished."""
+    rounds: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Counted moves into each status since the last grant, the first left out."""
+    review: Mapping[str, Any] | None = None
+    """The review that is the trigger, else the latest of this visit, with its head_sha."""
+    spent_usd: float | None = 0.0
+    """None when the cost of any run is unknown."""
+    admin: bool = False
+
+
+Verdict = tuple[bool, str]
+Guard = Callable[[Facts, Mapping[str, Any]], Verdict]
+
+
+def check(spec: GuardSpec, facts: Facts, guards: Mapping[str, Guard]) -> GuardCheck:
+    guard = guards.get(spec.type)
+    if guard is None:
+        reason = f'There is no guard "{spec.type}" any more; nothing passes it but force.'
+        return GuardCheck(name=spec.name, passed=False, reason=reason)
+    passed, reason = guard(facts, spec.params)
+    return GuardCheck(name=spec.name, passed=passed is not spec.negate, reason=reason)
+
+
+def has_plan(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The task has a plan."""
+    return (True, "There is a plan.") if facts.plan else (False, "There is no plan yet.")
+
+
+def has_branch(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The task has a branch."""
+    if facts.branch:
+        return True, f"The branch is {facts.branch}."
+    return False, "There is no branch yet."
+
+
+def has_pr(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The task has a pull request."""
+    if facts.pull:
+        return True, f"Pull request #{facts.pull.number} exists."
+    return False, "There is no pull request yet."
+
+
+def pr_merged(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The task's pull request is merged."""
+    if facts.pull is None:
+        return False, "There is no pull request yet."
+    if facts.pull.state is PullState.MERGED:
+        return True, f"Pull request #{facts.pull.number} is merged."
+    return False, f"Pull request #{facts.pull.number} is not merged."
+
+
+def no_running_agent(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """No agent works at the task."""
+    if facts.live_run is None:
+        return True, "No agent is running."
+    return False, f"Run {facts.live_run} is still going on; stop it first."
+
+
+def dependencies_resolved(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """Every task this one depends on is finished."""
+    if not facts.unresolved:
+        return True, "Nothing it depends on is open."
+    return False, f"It waits for {', '.join(facts.unresolved)}."
+
+
+def max_iterations(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """The status was entered again fewer than `max` times since the last grant."""
+    limit = int(params["max"])
+    done = facts.rounds.get(str(params["statusId"]), 0)
+    if done < limit:
+        return True, f"Round {done + 1} of {limit}."
+    return False, f"Maximum review iterations ({limit}) reached. Manual intervention required."
+
+
+_SAME_PAYLOAD = {
+    "needs_info": PromptType.INFO_REQUEST,
+    "options_proposed": PromptType.INFO_REQUEST,
+    "changes_requested": PromptType.REVIEW,
+}
+
+
+def has_payload_response(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """What set the move going is a person's answer to a question."""
+    wanted = params.get("payloadType")
+    prompt_type = facts.fired.prompt_type
+    if prompt_type is None or facts.fired.payload is None:
+        return False, "The question has not been answered."
+    if wanted is not None and _SAME_PAYLOAD.get(str(wanted), str(wanted)) != prompt_type:
+        return False, f"The answer is to a {prompt_type}, not to a {wanted}."
+    return True, "The question has been answered."
+
+
+def review_approved(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The review approved the work as it stands now."""
+    return _review_is(facts, "approved")
+
+
+def review_changes_requested(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The review asked for changes."""
+    return _review_is(facts, "changes_requested")
+
+
+def _review_is(facts: Facts, decision: str) -> Verdict:
+    if facts.review is None:
+        return False, "There is no review yet."
+    if facts.review["decision"] != decision:
+        return False, f"The review says {facts.review['decision']}."
+    seen, head = facts.review.get("head_sha"), facts.head_sha
+    if decision == "approved" and seen and head and seen != head:
+        return False, f"The approval was for {seen[:8]}, but the work is now at {head[:8]}."
+    return True, f"The review says {decision}."
+
+
+def within_budget(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """The task has spent less than its budget."""
+    limit = params.get("taskUsd")
+    if limit is None:
+        return True, "No budget is set."
+    if facts.spent_usd is None:
+        return (
+            False,
+            f"The cost so far is unknown, so a budget of ${float(limit):.2f} cannot be held.",
+        )
+    within = facts.spent_usd < float(limit)
+    return within, f"${facts.spent_usd:.2f} of ${float(limit):.2f} are spent."
+
+
+def is_admin(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """An admin makes the move."""
+    return facts.admin, "An admin asked." if facts.admin else "Only an admin may do this."
+
+
+BUILT_IN: Mapping[str, Guard] = {
+    guard.__name__: guard
+    for guard in (
+        has_plan,
+        has_branch,
+        has_pr,
+        pr_merged,
+        no_running_agent,
+        dependencies_resolved,
+        max_iterations,
+        has_payload_response,
+        review_approved,
+        review_changes_requested,
+        within_budget,
+        is_admin,
+    )
+}
+
+
+class MaxIterations(Value):
+    statusId: str
+    """The status whose entries are counted."""
+    max: int = Field(ge=1)
+    """How often it may be entered again."""
+
+
+class HasPayloadResponse(Value):
+    payloadType: str | None = None
+    """What kind of question the answer must be to; any, where left out."""
+
+
+class WithinBudget(Value):
+    taskUsd: float | None = Field(default=None, gt=0)
+    """How much the task may spend; no limit, where left out."""
+
+
+GUARD_PARAMS: Mapping[str, type[Value]] = {
+    "max_iterations": MaxIterations,
+    "has_payload_response": HasPayloadResponse,
+    "within_budget": WithinBudget,
+}
+"""What a guard can be told. They are held to this when a pipeline is saved."""
+
+_MATCHED_BY_ANY = frozenset(
+    {
+        TriggerType.MANUAL,
+        TriggerType.AGENT_OUTCOME,
+        TriggerType.PROMPT_RESPONSE,
+        TriggerType.REVIEW_SUBMITTED,
+    }
+)
+
+
+def matches(trigger: Trigger, guards: tuple[GuardSpec, ...], fired: Fired) -> bool:
+    """Whether a transition listens to what fired."""
+    kind = fired.trigger.type
+    if trigger.type is TriggerType.ANY:
+        return kind in _MATCHED_BY_ANY
+    if trigger == fired.trigger:
+        return True
+    # The older form of an answer: a manual transition that asks for the response.
+    return (
+        kind is TriggerType.PROMPT_RESPONSE
+        and trigger.type is TriggerType.MANUAL
+        and any(g.type == "has_payload_response" and not g.negate for g in guards)
+    )

@@ -1,0 +1,219 @@
+"""Outcomes: the registry of what an agent can end with, and the marker parser.
+
+The parser is linear and bounded. It sees only what it is given: the caller passes the final
+assistant message of a run that ended normally, never tool output.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from agents_manager.domain import payload as payloads
+from agents_manager.domain import strict_json
+from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
+from agents_manager.domain.value import Lenient
+from agents_manager.errors import closest
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    name: str
+    description: str
+    payload: type[Lenient] | None = None
+    payload_required: bool = True
+    prompt: PromptType | None = None
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        return tuple(alias for alias, name in OUTCOME_ALIASES.items() if name == self.name)
+
+
+BUILT_IN = (
+    Outcome(
+        "needs_info",
+        "You need an answer from a person before you can go on.",
+        payloads.NeedsInfo,
+        prompt=PromptType.INFO_REQUEST,
+    ),
+    Outcome(
+        "options_proposed",
+        "You see several ways and a person should choose one.",
+        payloads.OptionsProposed,
+        prompt=PromptType.INFO_REQUEST,
+    ),
+    Outcome(
+        "changes_requested",
+        "You reviewed the work and it must be changed.",
+        payloads.ChangesRequested,
+        prompt=PromptType.REVIEW,
+    ),
+    Outcome(
+        "plan_complete",
+        "The plan is ready: it is the text of your final message.",
+        prompt=PromptType.DOCUMENT_REVIEW,
+    ),
+    Outcome("pr_ready", "The work is committed and ready for review.", prompt=PromptType.REVIEW),
+    Outcome(
+        "approved",
+        "You reviewed the work and found nothing that must change.",
+        payloads.Approved,
+        payload_required=False,
+    ),
+    Outcome("no_changes", "Nothing had to be changed.", payloads.NoChanges),
+    Outcome("conflicts_detected", "Merging met conflicts.", payloads.MergeTrouble),
+    Outcome("merge_failed", "Merging failed.", payloads.MergeTrouble),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A valid outcome with its payload in the registry's own notation."""
+
+    name: str
+    payload: Mapping[str, Any] | None
+    text: str
+    """The message without the outcome block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Something was reported that cannot be taken; the reason goes back to the agent."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No outcome was reported."""
+
+
+Reading = Reported | Malformed | Nothing
+
+MAX_REASON = 2_000
+"""A reason goes into the next prompt and the log; the text that is wrong may be of any length."""
+MAX_NAME = 64
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+"""The line ends of Markdown. `str.splitlines` knows more (U+2028, U+0085, form feed): behind one of
+those a marker would stand in the middle of a quoted line for every reader but us, and in a payload
+they are ordinary characters."""
+_OPEN = re.compile(r" {0,3}<<<OUTCOME:(.*)", re.DOTALL)
+_CLOSE = "<<<END_PAYLOAD>>>"
+_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    name: str
+    body: str | None
+    """None when the closing marker is missing."""
+
+
+def read_markers(text: str, offered: Sequence[str], known: Mapping[str, Outcome]) -> Reading:
+    """The one outcome block of a final message, validated against the registry."""
+    blocks, rest = _blocks(text)
+    if not blocks:
+        return Nothing()
+    if len(blocks) > 1:
+        names = ", ".join(b.name for b in blocks[:5]) + (", …" if len(blocks) > 5 else "")
+        return Malformed(
+            f"Exactly one outcome block is expected; there were {len(blocks)} ({names})."
+        )
+    block = blocks[0]
+    if block.body is None:
+        return Malformed(f'The block of outcome "{block.name}" has no closing {_CLOSE}.')
+    body = _unfenced(block.body)
+    try:
+        value = (
+            strict_json.loads(body, max_bytes=payloads.MAX_BYTES, max_depth=payloads.MAX_DEPTH)
+            if body
+            else None
+        )
+    except ValueError as error:
+        return _invalid(block.name, f"is not valid JSON: {error}")
+    return validate(block.name, value, offered, known, text=rest)
+
+
+def validate(
+    name: str, value: Any, offered: Sequence[str], known: Mapping[str, Outcome], *, text: str = ""
+) -> Reading:
+    """Holds a reported outcome to the registry and to what the graph offers now."""
+    canonical = OUTCOME_ALIASES.get(name, name)
+    takes = ", ".join(offered) or "none"
+    if canonical not in known:
+        return Malformed(
+            f'There is no outcome "{name}".{closest(name, list(known))} Possible now: {takes}.'
+        )
+    outcome = known[canonical]
+    if canonical not in offered:
+        return Malformed(f'The outcome "{name}" is not possible here. Possible now: {takes}.')
+    if outcome.payload is None:
+        return Reported(canonical, None, text)
+    if value is None:
+        if outcome.payload_required:
+            return Malformed(f'The outcome "{name}" needs a payload.')
+        return Reported(canonical, None, text)
+    try:
+        payload = outcome.payload.model_validate(value)
+    except ValidationError as error:
+        return _invalid(name, f"is not valid: {'; '.join(faults(error))}")
+    return Reported(canonical, payload.model_dump(mode="json"), text)
+
+
+def _invalid(name: str, fault: str) -> Malformed:
+    reason = f'The payload of outcome "{name}" {fault}.'
+    return Malformed(reason if len(reason) <= MAX_REASON else reason[: MAX_REASON - 1] + "…")
+
+
+def _blocks(text: str) -> tuple[list[_Block], str]:
+    blocks: list[_Block] = []
+    rest: list[str] = []
+    fence: str | None = None
+    name: str | None = None
+    body: list[str] = []
+    for line in _LINE_END.split(text):
+        if name is not None:
+            before, closed, _ = line.partition(_CLOSE)
+            body.append(before)
+            if closed:
+                blocks.append(_Block(name, "\n".join(body)))
+                name, body = None, []
+            continue
+        fence, inside = _fence_state(fence, line)
+        opened = None if inside else _OPEN.match(line)
+        if opened is None:
+            rest.append(line)
+            continue
+        # What is no name (cut off, mistyped) is taken for one, so that the agent hears of it.
+        name, _, after = opened[1].partition(">>>")
+        name = name[:MAX_NAME]
+        before, closed, _ = after.partition(_CLOSE)
+        body = [before]
+        if closed:
+            blocks.append(_Block(name, before))
+            name, body = None, []
+    if name is not None:
+        blocks.append(_Block(name, None))
+    return blocks, "\n".join(rest).strip()
+
+
+def _fence_state(fence: str | None, line: str) -> tuple[str | None, bool]:
+    """The open fence after this line, and whether the line belongs to fenced code."""
+    mark = _FENCE.match(line)
+    if fence is None:
+        return (mark[1], True) if mark else (None, False)
+    closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
+    return (None, True) if closes else (fence, True)
+
+
+def _unfenced(body: str) -> str:
+    """Agents like to wrap the payload itself in a code fence; one such wrapping is taken off."""
+    body = body.strip()
+    first, *inner = _LINE_END.split(body)
+    fence, _ = _fence_state(None, first)
+    if fence and inner and _fence_state(fence, inner[-1])[0] is None:
+        return "\n".join(inner[:-1]).strip()
+    return body

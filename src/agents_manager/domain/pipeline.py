@@ -1,0 +1,266 @@
+"""Pipelines as data: the document, both notations of its triggers, and its questions.
+
+Statuses are data, so code asks the pipeline (`is_final`, `awaits_human`) and never compares names.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Self, cast
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from agents_manager.domain.value import Value
+from agents_manager.errors import InvalidPipeline, closest
+
+ORIGIN = "$origin"
+ANY_STATUS = "*"
+
+OUTCOME_ALIASES: Mapping[str, str] = {"plan_ready": "plan_complete"}
+"""Other names of outcomes, read from pipelines and agents alike."""
+
+
+class Category(StrEnum):
+    OPEN = "open"
+    ACTIVE = "active"
+    WAITING = "waiting"
+    REVIEW = "review"
+    FINAL = "final"
+
+
+class TriggerType(StrEnum):
+    MANUAL = "manual"
+    AGENT_OUTCOME = "agent_outcome"
+    AGENT_ERROR = "agent_error"
+    PROMPT_RESPONSE = "prompt_response"
+    REVIEW_SUBMITTED = "review_submitted"
+    AUTO = "auto"
+    LOOP_BACK = "loop_back"
+    ANY = "any"
+
+
+class Policy(StrEnum):
+    REQUIRED = "required"
+    BEST_EFFORT = "best_effort"
+    FIRE_AND_FORGET = "fire_and_forget"
+
+
+class PromptType(StrEnum):
+    INFO_REQUEST = "info_request"
+    REVIEW = "review"
+    DOCUMENT_REVIEW = "document_review"
+    CHOICE = "choice"
+
+
+class StatusPrompt(Value):
+    type: PromptType
+    expires_after: int | None = Field(default=None, gt=0)
+    """Seconds."""
+
+
+class Status(Value):
+    id: str = Field(min_length=1, max_length=64, pattern=r"^[a-z0-9_.-]+$")
+    label: str = ""
+    color: str | None = None
+    category: Category
+    position: int = 0
+    stage: float | None = None
+    role: str | None = None
+    prompt: StatusPrompt | None = None
+
+    @field_validator("category", mode="before")
+    @classmethod
+    def _older_names(cls, value: object) -> object:
+        return (
+            {"done": "final", "backlog": "open"}.get(value, value)
+            if isinstance(value, str)
+            else value
+        )
+
+    @property
+    def awaits_human(self) -> bool:
+        return self.category in (Category.WAITING, Category.REVIEW)
+
+    @property
+    def title(self) -> str:
+        return self.label or self.id.replace("_", " ")
+
+
+class Trigger(Value):
+    type: TriggerType
+    outcome: str | None = None
+
+    @field_validator("outcome")
+    @classmethod
+    def _older_names(cls, value: str | None) -> str | None:
+        return OUTCOME_ALIASES.get(value, value) if value else value
+
+    @model_validator(mode="after")
+    def _outcome_where_it_belongs(self) -> Self:
+        if (self.type is TriggerType.AGENT_OUTCOME) != (self.outcome is not None):
+            raise ValueError("an outcome belongs to agent_outcome, and only there")
+        return self
+
+
+class GuardSpec(Value):
+    type: str
+    params: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    negate: bool = Field(default=False, alias="not")
+
+    @property
+    def name(self) -> str:
+        return f"not {self.type}" if self.negate else self.type
+
+
+class HookSpec(Value):
+    type: str
+    params: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    policy: Policy | None = None
+
+
+class Transition(Value):
+    id: str
+    source: str = Field(alias="from")
+    to: str
+    label: str = ""
+    trigger: Trigger
+    guards: tuple[GuardSpec, ...] = ()
+    hooks: tuple[HookSpec, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.label or f"to {self.to}"
+
+
+AGENT_HOOKS = frozenset({"start_agent", "start_phase_agent"})
+
+
+class Pipeline(Value):
+    id: str = Field(min_length=1, max_length=64, pattern=r"^[a-z0-9_-]+$")
+    name: str
+    version: int = 1
+    description: str = ""
+    statuses: tuple[Status, ...] = Field(min_length=1)
+    transitions: tuple[Transition, ...]
+
+    def status(self, status_id: str) -> Status:
+        for status in self.statuses:
+            if status.id == status_id:
+                return status
+        raise InvalidPipeline(f'Pipeline "{self.id}" has no status "{status_id}".')
+
+    def has(self, status_id: str) -> bool:
+        return any(s.id == status_id for s in self.statuses)
+
+    @property
+    def initial(self) -> Status:
+        return next(s for s in sorted(self.statuses, key=_position) if s.category is Category.OPEN)
+
+    def is_final(self, status_id: str) -> bool:
+        return self.status(status_id).category is Category.FINAL
+
+    def awaits_human(self, status_id: str) -> bool:
+        return self.status(status_id).awaits_human
+
+    def is_active(self, status_id: str) -> bool:
+        return self.status(status_id).category is Category.ACTIVE
+
+    def leaving(self, status_id: str) -> list[Transition]:
+        """Transitions out of a status. An explicit `from` beats `*` for the same trigger; of manual
+        ones, where people choose the target, for the same target."""
+        explicit = [t for t in self.transitions if t.source == status_id]
+        if self.is_final(status_id):
+            return explicit
+        taken = {_claim(t) for t in explicit}
+        return explicit + [
+            t
+            for t in self.transitions
+            if t.source == ANY_STATUS and t.to != status_id and _claim(t) not in taken
+        ]
+
+    def offered_outcomes(self, status_id: str) -> list[str]:
+        """The outcomes that the graph can take from here, each once, in order."""
+        named = (t.trigger.outcome for t in self.leaving(status_id))
+        return list(dict.fromkeys(name for name in named if name))
+
+
+def _claim(transition: Transition) -> tuple[Trigger, str | None]:
+    manual = transition.trigger.type is TriggerType.MANUAL
+    return transition.trigger, transition.to if manual else None
+
+
+def _position(status: Status) -> int:
+    return status.position
+
+
+def parse(document: object, *, where: str = "pipeline") -> Pipeline:
+    """A pipeline from its document; every fault is named with its place."""
+    if not isinstance(document, dict):
+        raise InvalidPipeline(f"{where}: a pipeline is an object with statuses and transitions.")
+    raw = cast("dict[str, Any]", document)
+    try:
+        pipeline = Pipeline.model_validate({**raw, "transitions": _transitions(raw)})
+    except ValidationError as error:
+        raise InvalidPipeline(f"{where} is not a pipeline.", faults(error)) from None
+    problems = list(_shape_problems(pipeline))
+    if problems:
+        raise InvalidPipeline(f'Pipeline "{pipeline.id}" has errors.', problems)
+    return pipeline
+
+
+def faults(error: ValidationError) -> list[str]:
+    """A validation error as lines of `place: what is wrong`."""
+    return [
+        f"{'.'.join(str(part) for part in e['loc']) or 'document'}: "
+        + e["msg"].removeprefix("Value error, ")
+        for e in error.errors(include_url=False, include_context=False, include_input=False)
+    ]
+
+
+def _transitions(raw: Mapping[str, Any]) -> object:
+    rows = raw.get("transitions", [])
+    if not isinstance(rows, list):
+        return rows
+    return [_one_notation(row, i) for i, row in enumerate(cast("list[Any]", rows))]
+
+
+def _one_notation(row: Any, index: int) -> Any:
+    """Reads `"trigger": "agent_outcome", "outcomeValue": "x"` as the object form; makes ids."""
+    if not isinstance(row, dict):
+        return cast("object", row)
+    fields = dict(cast("dict[str, Any]", row))
+    if isinstance(fields.get("trigger"), str):
+        outcome = fields.pop("outcomeValue", None)
+        fields["trigger"] = {"type": fields["trigger"], "outcome": outcome}
+    trigger = fields.get("trigger")
+    if isinstance(trigger, dict):
+        kind = cast("dict[str, Any]", trigger).get("outcome") or cast(
+            "dict[str, Any]", trigger
+        ).get("type")
+        fields.setdefault("id", f"{fields.get('from')}-{kind}-{fields.get('to')}-{index}")
+    return fields
+
+
+def _shape_problems(pipeline: Pipeline) -> Sequence[str]:
+    known = [s.id for s in pipeline.statuses]
+    problems = [f'statuses: "{i}" stands there twice' for i in _repeated(known)]
+    problems += [
+        f'transitions: the id "{i}" stands there twice'
+        for i in _repeated([t.id for t in pipeline.transitions])
+    ]
+    if not any(s.category is Category.OPEN for s in pipeline.statuses):
+        problems.append("statuses: none has the category open, so a task cannot begin")
+    for i, t in enumerate(pipeline.transitions):
+        if t.source != ANY_STATUS and t.source not in known:
+            problems.append(f"transitions.{i}.from: {no_status(t.source, known)}")
+        if t.to != ORIGIN and t.to not in known:
+            problems.append(f"transitions.{i}.to: {no_status(t.to, known)}")
+    return problems
+
+
+def no_status(name: str, known: Collection[str]) -> str:
+    return f'there is no status "{name}".{closest(name, list(known))}'
+
+
+def _repeated(names: Sequence[str]) -> list[str]:
+    return sorted(name for name, times in Counter(names).items() if times > 1)

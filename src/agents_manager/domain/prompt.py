@@ -1,0 +1,266 @@
+"""Prompts: questions put to a human, their answers, and what makes an answer valid.
+
+One form of answer serves every door; the older notations are read here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from pydantic import Field, StrictInt, ValidationError, model_validator
+
+from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
+from agents_manager.domain.payload import (
+    Comment,
+    InputType,
+    NeedsInfo,
+    OptionsProposed,
+    Question,
+    numbered,
+)
+from agents_manager.domain.pipeline import PromptType, faults
+from agents_manager.domain.value import Lenient, Value, renamed
+from agents_manager.errors import InvalidAnswer, closest
+
+
+class PromptStatus(StrEnum):
+    PENDING = "pending"
+    RESPONDED = "responded"
+    EXPIRED = "expired"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+
+
+class ResumePoint(Value):
+    """Where the task goes on when the answer arrives."""
+
+    status: str
+    mode: str | None = None
+    agent: str | None = None
+    session: str | None = None
+    run: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    id: PromptId
+    task_id: TaskId
+    run_id: RunId | None
+    history_id: HistoryId
+    type: PromptType
+    payload: Mapping[str, Any]
+    note: str | None
+    """What failed after an earlier answer, when the question had to be opened again."""
+    revision: int
+    status: PromptStatus
+    resume: ResumePoint
+    created_at: datetime
+    expires_at: datetime | None
+    response: Mapping[str, Any] | None
+    responded_by: str | None
+    responded_via: str | None
+    responded_at: datetime | None
+    answer_key: str | None
+
+
+class Choice(Value):
+    """One way out of a choice prompt, with what it does."""
+
+    id: str
+    label: str
+    action: str
+    """`transition:<id>`, `redo:<history id>`, `grant`, `rerun` or `stay`."""
+
+
+class ChoicePayload(Value):
+    reason: str
+    evidence: str = ""
+    choices: tuple[Choice, ...] = Field(min_length=2)
+
+
+class QuestionAnswer(Lenient):
+    question_id: str
+    option: str | StrictInt | None = None
+    text: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_names(cls, value: object) -> object:
+        return renamed(value, {"selectedOption": "option", "answer": "text"})
+
+
+class InfoAnswer(Lenient):
+    answers: tuple[QuestionAnswer, ...] = Field(min_length=1)
+
+
+class OptionAnswer(Lenient):
+    option_id: str | None = None
+    text: str | None = None
+    instructions: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_names(cls, value: object) -> object:
+        return renamed(
+            value, {"selectedOptionId": "option_id", "customInstructions": "instructions"}
+        )
+
+
+class Decision(StrEnum):
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+
+
+class ReviewAnswer(Lenient):
+    decision: Decision
+    summary: str | None = None
+    comments: tuple[Comment, ...] = Field(default=(), max_length=500)
+    artifact_id: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _older_names(cls, value: object) -> object:
+        return renamed(value, {"comment": "summary"})
+
+
+class ChoiceAnswer(Lenient):
+    choice_id: str
+    text: str | None = None
+
+
+def validate_answer(
+    prompt_type: PromptType, payload: Mapping[str, Any], raw: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The answer in canonical form, or InvalidAnswer with a line for each field that is wrong."""
+    match prompt_type:
+        case PromptType.INFO_REQUEST if "questions" in payload:
+            return _info_answer(NeedsInfo.model_validate(payload), _parsed(InfoAnswer, raw))
+        case PromptType.INFO_REQUEST:
+            return _option_answer(
+                OptionsProposed.model_validate(payload), _parsed(OptionAnswer, raw)
+            )
+        case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
+            return _review_answer(_parsed(ReviewAnswer, raw))
+        case PromptType.CHOICE:
+            return _choice_answer(ChoicePayload.model_validate(payload), _parsed(ChoiceAnswer, raw))
+
+
+def recommended_answer(
+    prompt_type: PromptType, payload: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """The answer that *Accept recommended* gives; None unless everything open is recommended."""
+    if prompt_type is not PromptType.INFO_REQUEST:
+        return None
+    if "questions" not in payload:
+        options = OptionsProposed.model_validate(payload).options
+        chosen = next((o.id for o in options if o.recommended), None)
+        return {"option_id": chosen} if chosen else None
+    answers: list[dict[str, Any]] = []
+    for question in NeedsInfo.model_validate(payload).questions:
+        label = next((o.label for o in question.options if o.recommended), None)
+        if label is not None:
+            answers.append({"question_id": question.id, "option": label})
+        elif suggested := _text(question, question.suggested_answer):
+            answers.append({"question_id": question.id, "text": suggested})
+        else:
+            return None
+    return {"answers": answers}
+
+
+_YES_OR_NO = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
+_Answer = TypeVar("_Answer", bound=Lenient)
+
+
+def _parsed(model: type[_Answer], raw: Mapping[str, Any]) -> _Answer:
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        raise InvalidAnswer("The answer does not have the right shape.", faults(error)) from None
+
+
+def _info_answer(payload: NeedsInfo, answer: InfoAnswer) -> Mapping[str, Any]:
+    questions = {q.id: q for q in payload.questions}
+    problems: list[str] = []
+    given: dict[str, dict[str, Any]] = {}
+    for one in answer.answers:
+        question = questions.get(one.question_id)
+        if question is None:
+            hint = closest(one.question_id, list(questions))
+            problems.append(f'there is no question "{one.question_id}".{hint}')
+        elif one.question_id in given:
+            problems.append(f'question "{one.question_id}" is answered twice')
+        else:
+            given[one.question_id] = _one_answer(question, one, problems)
+    problems += [f'question "{q}" is not answered' for q in questions if q not in given]
+    if problems:
+        raise InvalidAnswer("The answer does not fit the questions.", problems)
+    return {"answers": [given[q] for q in questions]}
+
+
+def _one_answer(question: Question, one: QuestionAnswer, problems: list[str]) -> dict[str, Any]:
+    option, text = None, one.text
+    if one.option is not None:
+        option = _label(question, one.option)
+        if option is None:
+            known = ", ".join(f'"{o.label}"' for o in question.options) or "none"
+            problems.append(
+                f'question "{question.id}" has no option {one.option!r}; it has {known}'
+            )
+    elif not one.text:
+        problems.append(f'question "{question.id}" needs an option or a text')
+    else:
+        text = _text(question, one.text)
+        if text is None:
+            problems.append(f'question "{question.id}" is answered with yes or no')
+    return {"question_id": question.id, "option": option, "text": text}
+
+
+def _text(question: Question, text: str | None) -> str | None:
+    """A text as the question takes it; None if it does not."""
+    if question.input_type is InputType.BOOLEAN:
+        return _YES_OR_NO.get((text or "").lower())
+    return text
+
+
+def _label(question: Question, option: str | int) -> str | None:
+    labels = [o.label for o in question.options]
+    if isinstance(option, int):
+        return labels[option] if 0 <= option < len(labels) else None
+    return option if option in labels else None
+
+
+def _option_answer(payload: OptionsProposed, answer: OptionAnswer) -> Mapping[str, Any]:
+    known = [o.id for o in payload.options]
+    if answer.option_id is None and not answer.text:
+        raise InvalidAnswer(
+            "Choose an option or describe your own approach.", ["option_id or text"]
+        )
+    if answer.option_id is not None and answer.option_id not in known:
+        hint = closest(answer.option_id, known)
+        raise InvalidAnswer(
+            f'There is no option "{answer.option_id}".{hint}', [f"options: {', '.join(known)}"]
+        )
+    return answer.model_dump(mode="json")
+
+
+def _review_answer(answer: ReviewAnswer) -> Mapping[str, Any]:
+    if answer.decision is Decision.CHANGES_REQUESTED and not (answer.summary or answer.comments):
+        raise InvalidAnswer(
+            "Requesting changes needs a comment.", ["summary or comments: say what must change"]
+        )
+    try:
+        comments = numbered(answer.comments)
+    except ValueError as error:
+        raise InvalidAnswer("The comments are not sound.", [f"comments: {error}"]) from None
+    return answer.model_copy(update={"comments": comments}).model_dump(mode="json")
+
+
+def _choice_answer(payload: ChoicePayload, answer: ChoiceAnswer) -> Mapping[str, Any]:
+    known = [c.id for c in payload.choices]
+    if answer.choice_id not in known:
+        hint = closest(answer.choice_id, known)
+        raise InvalidAnswer(
+            f'There is no choice "{answer.choice_id}".{hint}', [f"choices: {', '.join(known)}"]
+        )
+    return answer.model_dump(mode="json")

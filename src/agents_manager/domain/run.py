@@ -1,0 +1,90 @@
+"""Runs: one attempt of one agent at one task, and the ways it can end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from agents_manager.domain.ids import EffectId, ProjectId, RunId, TaskId
+from agents_manager.domain.value import Value
+
+
+class RunStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMEOUT = "timeout"
+
+    @property
+    def live(self) -> bool:
+        return self in LIVE
+
+
+LIVE = (RunStatus.QUEUED, RunStatus.RUNNING)
+
+
+class ErrorClass(StrEnum):
+    CRASH = "crash"
+    TIMEOUT = "timeout"
+    STALLED = "stalled"
+    CANCELLED = "cancelled"
+    RATE_LIMIT = "rate_limit"
+    QUOTA = "quota"
+    AUTH = "auth"
+    BUDGET = "budget"
+    BAD_OUTPUT = "bad_output"
+    CHECKS_FAILED = "checks_failed"
+    ENVIRONMENT = "environment"
+    INTERRUPTED = "interrupted"
+
+
+class AgentError(Value):
+    error: str
+    error_class: ErrorClass
+    last_action: str | None = None
+
+
+class Usage(Value):
+    """What the agent reported. A field nobody reported stays unknown."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class Limits(Value):
+    timeout_s: float = 600.0
+    silence_s: float | None = None
+    output_bytes: int = 200 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    id: RunId
+    task_id: TaskId
+    project_id: ProjectId
+    effect_id: EffectId
+    agent: str | None
+    """None until the run is prepared, when nobody named one."""
+    mode: str
+    model: str | None
+    status: RunStatus
+    attempt: int
+    session: str | None
+    prompt: str | None
+    outcome: str | None
+    payload: Mapping[str, Any] | None
+    error: AgentError | None
+    usage: Usage | None
+    branch: str | None
+    base_sha: str | None
+    head_sha: str | None
+    workspace: str | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None

@@ -1,0 +1,145 @@
+"""The decision: a pure, total function from pipeline, status, trigger and facts to *moved* or
+*refused*. Nothing here reads or writes anything."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agents_manager.domain.guards import Facts, check, matches
+from agents_manager.domain.pipeline import (
+    ANY_STATUS,
+    ORIGIN,
+    HookSpec,
+    Pipeline,
+    Transition,
+    TriggerType,
+)
+from agents_manager.domain.registry import Registry
+from agents_manager.domain.task import GuardCheck
+
+
+class Refusal(StrEnum):
+    NO_TRANSITION = "no_transition"
+    GUARDS = "guards"
+    AMBIGUOUS = "ambiguous"
+    NO_ORIGIN = "no_origin"
+    NOTHING_TO_ASK = "nothing_to_ask"
+    AGENT_RUNNING = "agent_running"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    transition: Transition
+    checks: tuple[GuardCheck, ...]
+    to: str | None
+    """The status it leads to; None when there is no way back to take."""
+
+    @property
+    def allowed(self) -> bool:
+        return all(c.passed for c in self.checks)
+
+    @property
+    def reasons(self) -> list[str]:
+        return [c.reason for c in self.checks if not c.passed]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    transition: Transition
+    to: str
+    hooks: tuple[HookSpec, ...]
+    checks: tuple[GuardCheck, ...]
+    forced: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    kind: Refusal
+    reasons: tuple[str, ...]
+    candidates: tuple[Candidate, ...] = ()
+
+
+Decision = Moved | Refused
+
+
+def candidates(
+    pipeline: Pipeline,
+    status: str,
+    facts: Facts,
+    registry: Registry,
+    *,
+    origin: str | None = None,
+) -> list[Candidate]:
+    """Every transition that listens to what fired, with its guards checked."""
+    fired = facts.fired
+    listening = [t for t in pipeline.leaving(status) if matches(t.trigger, t.guards, fired)]
+    return [
+        Candidate(
+            t, tuple(check(g, facts, registry.guards) for g in t.guards), _target(t, origin)
+        )
+        for t in _explicit_first(listening, fired.trigger.type)
+        if (fired.to is None or fired.to in (t.to, _target(t, origin)))
+        and (fired.transition_id is None or t.id == fired.transition_id)
+    ]
+
+
+def _target(transition: Transition, origin: str | None) -> str | None:
+    return origin if transition.to == ORIGIN else transition.to
+
+
+def _explicit_first(listening: list[Transition], kind: TriggerType) -> list[Transition]:
+    """An explicit `from` beats `*` also where the two listen by different triggers; of manual
+    moves only for the same target, since there people choose."""
+    explicit = [t for t in listening if t.source != ANY_STATUS]
+    if kind is TriggerType.MANUAL:
+        taken = {t.to for t in explicit}
+        return [t for t in listening if t.source != ANY_STATUS or t.to not in taken]
+    return explicit or listening
+
+
+def decide(
+    pipeline: Pipeline,
+    status: str,
+    origin: str | None,
+    facts: Facts,
+    registry: Registry,
+    *,
+    force: bool = False,
+) -> Decision:
+    """One move or every reason against it. `force` passes the guards, never the graph."""
+    if origin is not None and not pipeline.has(origin):
+        origin = None
+    found = candidates(pipeline, status, facts, registry, origin=origin)
+    if not found:
+        reason = _nothing_listens(pipeline, status, origin, facts)
+        return Refused(Refusal.NO_TRANSITION, (reason,))
+    allowed = [c for c in found if c.allowed] or (found if force else [])
+    if not allowed:
+        reasons = dict.fromkeys(r for c in found for r in c.reasons)
+        return Refused(Refusal.GUARDS, tuple(reasons), tuple(found))
+    if len(allowed) > 1:
+        names = ", ".join(f"{c.transition.title} ({c.transition.id})" for c in allowed)
+        return Refused(
+            Refusal.AMBIGUOUS, (f"Several transitions take {facts.fired}: {names}.",), tuple(found)
+        )
+    chosen = allowed[0]
+    if chosen.to is None:
+        reason = f'"{status}" was not entered from an active status, so there is no way back.'
+        return Refused(Refusal.NO_ORIGIN, (reason,), (chosen,))
+    forced = not chosen.allowed
+    return Moved(chosen.transition, chosen.to, chosen.transition.hooks, chosen.checks, forced)
+
+
+def _nothing_listens(pipeline: Pipeline, status: str, origin: str | None, facts: Facts) -> str:
+    fired = facts.fired
+    if fired.trigger.type is not TriggerType.MANUAL:
+        return f'Nothing in pipeline "{pipeline.id}" takes {fired} from "{status}".'
+    targets = (
+        _target(t, origin)
+        for t in pipeline.leaving(status)
+        if t.trigger.type in (TriggerType.MANUAL, TriggerType.ANY)
+    )
+    ways = ", ".join(dict.fromkeys(f'"{to}"' for to in targets if to is not None))
+    possible = f"Possible from here: {ways}." if ways else "Nothing can be moved by hand."
+    wanted = fired.to or fired.transition_id
+    move = f'no move from "{status}"' + (f' to "{wanted}"' if wanted else " by hand")
+    return f'There is {move} in pipeline "{pipeline.id}". {possible}'

@@ -1,0 +1,102 @@
+"""Hands out work items: starts due effects as workflows, at once after a commit, and sweeps up
+what a crash left. Admission (how many agents at a time) lives here."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import structlog
+
+from agents_manager.domain.ids import EffectId
+from agents_manager.domain.task import EffectRow
+from agents_manager.flow.ports import Clock, Store, Tx
+
+log = structlog.get_logger()
+
+SWEEP_S = 2.0
+BATCH = 50
+
+
+class Workflows(Protocol):
+    async def start(self, effect_id: EffectId, attempt: int) -> None: ...
+    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None: ...
+
+
+class Dispatcher:
+    def __init__(
+        self,
+        store: Store,
+        workflows: Workflows,
+        crashed: Callable[[EffectId, str, int], Awaitable[None]],
+        clock: Clock,
+        *,
+        max_agents: int,
+    ) -> None:
+        self._store = store
+        self._workflows = workflows
+        self._crashed = crashed
+        self._clock = clock
+        self._max_agents = max_agents
+        self._awake = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+
+    def wake(self) -> None:
+        """May be called from any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._awake.set)
+
+    async def run(self) -> None:
+        """For ever: hand out what is due, sweep now and then, sleep until something happens."""
+        last_sweep = float("-inf")
+        while True:
+            self._awake.clear()
+            try:
+                if self._loop.time() - last_sweep >= SWEEP_S:
+                    await self.sweep()
+                    last_sweep = self._loop.time()
+                await self.dispatch()
+                pause = await self._until_next()
+            except Exception:  # The supervisor tick: a hiccup must not end it.
+                log.exception("dispatcher.failed")
+                pause = SWEEP_S
+            try:
+                async with asyncio.timeout(pause):
+                    await self._awake.wait()
+            except TimeoutError:
+                continue
+
+    async def dispatch(self) -> None:
+        now = self._clock.now()
+        due = await self._store.read(lambda tx: tx.effects.due(now, BATCH))
+        if not due:
+            return
+        for row in await self._store.write(self._admit):
+            await self._workflows.start(row.id, row.attempt)
+
+    async def sweep(self) -> None:
+        """A started effect whose workflow is unknown is started; one whose workflow is over
+        without having finished it was cut short, and counts as a failed attempt."""
+        for row in await self._store.read(lambda tx: tx.effects.started()):
+            over = await self._workflows.is_over(row.id, row.attempt)
+            if over is None:
+                await self._workflows.start(row.id, row.attempt)
+            elif over:
+                await self._crashed(row.id, "The engine ended it before it was done.", row.attempt)
+
+    def _admit(self, tx: Tx) -> list[EffectRow]:
+        running = sum(e.kind == "start_agent" for e in tx.effects.started())
+        admitted: list[EffectRow] = []
+        for row in tx.effects.due(self._clock.now(), BATCH):
+            if row.kind == "start_agent":
+                if running >= self._max_agents:
+                    continue
+                running += 1
+            tx.effects.update(row.id, status="started")
+            admitted.append(row)
+        return admitted
+
+    async def _until_next(self) -> float:
+        due = await self._store.read(lambda tx: tx.effects.next_due())
+        if due is None:
+            return SWEEP_S
+        return min(SWEEP_S, max(0.02, (due - self._clock.now()).total_seconds()))

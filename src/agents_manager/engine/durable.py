@@ -1,0 +1,119 @@
+"""The durable engine: effects as DBOS workflows, started by id. The only module that knows DBOS,
+and only its public interface.
+
+DBOS is a process-wide singleton, so its functions are registered inside `build`, before launch.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+import structlog
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+from sqlalchemy import Engine
+
+from agents_manager.domain.ids import EffectId
+from agents_manager.flow.ports import Perform
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+APPLICATION_VERSION = "am-1"
+WORKFLOW = "effect.v1"
+CLOSE_S = 5.0
+_ACTIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
+
+
+class RecordedSteps:
+    """Steps whose results DBOS keeps; a repeated workflow skips those that are done."""
+
+    async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
+        async def step() -> T:
+            return await fn()
+
+        return await DBOS.run_step_async({"name": name}, step)
+
+
+class Durable:
+    def __init__(
+        self, perform: Perform, crashed: Callable[[EffectId, str], Awaitable[None]]
+    ) -> None:
+        self._perform = perform
+        self._crashed = crashed
+        self._live: set[asyncio.Task[Any]] = set()
+        self._workflow = DBOS.workflow(name=WORKFLOW)(self._make())
+
+    def _make(self) -> Callable[[str], Awaitable[None]]:
+        async def effect(effect_id: str) -> None:
+            task = asyncio.current_task()
+            assert task is not None
+            self._live.add(task)
+            try:
+                await self._perform(EffectId(effect_id), RecordedSteps())
+            except Exception as error:  # The job runner: no failure may vanish.
+                log.exception("effect.crashed", effect_id=effect_id)
+                await self._crashed(EffectId(effect_id), f"{type(error).__name__}: {error}")
+            finally:
+                self._live.discard(task)
+
+        return effect
+
+    def launch(self) -> None:
+        """Must be called inside the running loop: workflows run on it."""
+        DBOS.launch()
+
+    async def start(self, effect_id: EffectId, attempt: int) -> None:
+        """Starting the same id and attempt again starts nothing."""
+        with SetWorkflowID(workflow_id(effect_id, attempt)):
+            await DBOS.start_workflow_async(cast("Any", self._workflow), effect_id)
+
+    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
+        """None when no such workflow is known."""
+        status = await DBOS.get_workflow_status_async(workflow_id(effect_id, attempt))
+        return None if status is None else status.status not in _ACTIVE
+
+    async def close(self) -> None:
+        """Lets go of what is under way: it stays pending and goes on at the next launch."""
+        live = set(self._live)
+        for task in live:
+            task.cancel()
+        if live:
+            await asyncio.wait(live, timeout=CLOSE_S)
+        # DBOS makes the loop's default executor its own, and closes it.
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1, "engine-close") as thread:
+            close = functools.partial(DBOS.destroy, destroy_registry=True)
+            await loop.run_in_executor(thread, close)
+        loop.set_default_executor(ThreadPoolExecutor())
+
+
+def workflow_id(effect_id: EffectId, attempt: int) -> str:
+    return f"{effect_id}:{attempt}"
+
+
+def build(
+    perform: Perform,
+    crashed: Callable[[EffectId, str], Awaitable[None]],
+    *,
+    executor_id: str,
+    engine: Engine | None,
+    url: str,
+) -> Durable:
+    """The engine on its own SQLite file (`engine`) or in a schema of the Postgres database."""
+    config: DBOSConfig = {
+        "name": "agents-manager",
+        "system_database_url": url,
+        "system_database_engine": engine,
+        "application_version": APPLICATION_VERSION,
+        "executor_id": executor_id,
+        "serializer": DBOSPortableJSONSerializer(),
+        "max_executor_threads": 64,
+        # Nothing here waits for its notifications, but closing waits for one such pause.
+        "notification_listener_polling_interval_sec": 0.1,
+        "log_level": "ERROR",
+        "enable_otlp": False,
+    }
+    DBOS(config=config)
+    return Durable(perform, crashed)

@@ -1,0 +1,269 @@
+"""Starts, adopts, awaits and stops detached runners (`runner.py`, the program this is the other
+half of). A job's directory is its identity: `lock` is held while a runner lives, `runner.json` says
+which process it is, `exit.json` how the job ended and that it will never be started again."""
+
+import asyncio
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import structlog
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agents_manager.engine import processes
+from agents_manager.engine.processes import Process
+from agents_manager.errors import AgentProcessError
+from agents_manager.flow.ports import Ended, Job
+
+PROTOCOL = 1
+ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
+PROGRAM = (sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "runner.py"))
+
+START_S = 2.0
+"""How long a runner may take from nowhere to its `runner.json` when we do not know its process."""
+STOP_S = 7.0
+"""The runner's own grace of 5 s and 2 s more; then the runner itself is killed."""
+LOCK_S = 5.0
+
+OWN_FILES = ("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json")
+
+log = structlog.get_logger()
+
+
+class RunnerFile(Process):
+    protocol: int
+
+
+class ExitFile(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    reason: Literal["exited", "timeout", "stalled", "cancelled", "refused", "lost"]
+    exit_code: int | None = None
+    output_bytes: int = 0
+    truncated: bool = False
+    message: str | None = None
+    survivors: tuple[int, ...] = ()
+
+
+class DetachedRunners:
+    def __init__(self, argv: Sequence[str] = PROGRAM) -> None:
+        self._argv = tuple(argv)
+        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+
+    async def start_or_adopt(self, job: Job) -> None:
+        if await asyncio.to_thread(_must_start, job):
+            child = await asyncio.to_thread(self._spawn, job.dir)
+            running = {d: c for d, c in self._children.items() if c.returncode is None}
+            self._children = {**running, job.dir: child}
+
+    async def wait(self, dir: Path) -> Ended:
+        """Only looks: whoever stops waiting leaves the agent at its work."""
+        runner = await self._runner(dir)
+        if runner is not None:
+            await processes.gone(runner)
+        end = await asyncio.to_thread(_settle, dir, "lost")
+        return Ended(
+            reason=end.reason,
+            exit_code=end.exit_code,
+            output_bytes=end.output_bytes,
+            truncated=end.truncated,
+        )
+
+    async def stop(self, dir: Path) -> None:
+        if not await asyncio.to_thread(_forbid, dir):
+            runner = await self._runner(dir)
+            if runner is not None:
+                await processes.end(runner, STOP_S)
+        await asyncio.to_thread(_settle, dir, "cancelled")
+        await asyncio.to_thread(_kill_marked, dir)
+
+    def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
+        # An empty environment, because an agent of the same user can read its runner's.
+        try:
+            child = subprocess.Popen(
+                [*self._argv, str(folder.absolute())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise AgentProcessError(f"The runner could not be started: {error}") from error
+        threading.Thread(target=child.wait, name=f"reap-{child.pid}", daemon=True).start()
+        return child
+
+    async def _runner(self, folder: Path) -> RunnerFile | None:
+        """The runner of the job, which may still be starting; None when it ended or never was."""
+        deadline = time.monotonic() + START_S
+        while True:
+            if _read(folder / "exit.json", ExitFile) is not None:
+                return None
+            runner = _read(folder / "runner.json", RunnerFile)
+            if runner is not None:
+                return runner
+            child = self._children.get(folder)
+            starting = time.monotonic() < deadline if child is None else child.returncode is None
+            if not starting and not _is_locked(folder):
+                return None
+            await asyncio.sleep(0.01)
+
+
+# ------------------------------------------------------------------------------------ the directory
+
+
+def _must_start(job: Job) -> bool:
+    """Writes the directory, unless it has or had a runner already."""
+    folder = job.dir
+    if _read(folder / "exit.json", ExitFile) is not None:
+        return False
+    runner = _read(folder / "runner.json", RunnerFile)
+    if runner is None:
+        _write_job(job)
+        return True
+    if not processes.is_alive(runner):
+        _settle(folder, "lost")
+    elif runner.protocol not in ADOPTED_PROTOCOLS:
+        raise AgentProcessError(
+            f'The runner of run "{job.run_id}" speaks protocol {runner.protocol}, this version '
+            f"{ADOPTED_PROTOCOLS}. Cancel the run, or go back to the version that started it."
+        )
+    return False
+
+
+def _write_job(job: Job) -> None:
+    job.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name, text in {**job.files, "stdin": job.stdin}.items():
+        if not name or "/" in name or name[0] == "." or name in OWN_FILES:
+            raise AgentProcessError(f'"{name}" cannot be the name of a file of a job.')
+        _write(job.dir / name, text)
+    content = {
+        "protocol": PROTOCOL,
+        "run_id": job.run_id,
+        "argv": list(job.argv),
+        "cwd": str(job.cwd),
+        "env": dict(job.env),
+        "limits": job.limits.model_dump(),
+    }
+    _write(job.dir / "job.json", json.dumps(content))
+
+
+def _forbid(folder: Path) -> bool:
+    """Marks a job that has no runner as never to be started; False when it has one."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _lock(folder, 0) as mine:
+        if not mine:
+            return False
+        if not (folder / "runner.json").exists():
+            _write_exit(folder, "cancelled")
+        return True
+
+
+def _settle(folder: Path, reason: Literal["lost", "cancelled"]) -> ExitFile:
+    """How the job ended. Where nobody wrote it down the runner was killed: then what it left is
+    ended first, and the reason is written in its place."""
+    end = _read(folder / "exit.json", ExitFile)
+    if end is None:
+        _kill_marked(folder)
+        with _lock(folder, LOCK_S) as mine:
+            if not mine:
+                raise AgentProcessError(f'A runner is still at work in "{folder}".')
+            end = _write_exit(folder, reason)
+        log.warning("runner.lost", dir=str(folder), reason=end.reason)
+    if end.message or end.survivors:
+        log.warning("runner.ended", dir=str(folder), **end.model_dump())
+    return end
+
+
+def _kill_marked(folder: Path) -> None:
+    """Ends what an agent can leave behind whose runner was killed."""
+    try:
+        run_id: str = json.loads((folder / "job.json").read_bytes())["run_id"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+    processes.kill_marked(f"AM_RUN_ID={run_id}")
+
+
+def _write_exit(folder: Path, reason: Literal["lost", "cancelled"]) -> ExitFile:
+    """Needs the lock. What is written already stays."""
+    end = _read(folder / "exit.json", ExitFile)
+    if end is None:
+        output = folder / "output"
+        end = ExitFile(reason=reason, output_bytes=output.stat().st_size if output.exists() else 0)
+        ended_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        content = {"protocol": PROTOCOL, **end.model_dump(), "ended_at": ended_at}
+        _write(folder / "exit.json", json.dumps(content), durable=True)
+    return end
+
+
+@contextmanager
+def _lock(folder: Path, seconds: float, kind: int = fcntl.LOCK_EX) -> Generator[bool]:
+    """Whether the lock was had. It is free exactly when the directory has no runner."""
+    fd = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        yield _had(fd, kind, time.monotonic() + seconds)
+    finally:
+        os.close(fd)
+
+
+def _had(fd: int, kind: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _is_locked(folder: Path) -> bool:
+    if not folder.exists():
+        return False
+    with _lock(folder, 0, fcntl.LOCK_SH) as free:
+        return not free
+
+
+M = TypeVar("M", bound=BaseModel)
+UNREADABLE: dict[type[BaseModel], dict[str, Any]] = {
+    ExitFile: {"reason": "lost", "message": "exit.json cannot be read"},
+    RunnerFile: {"protocol": PROTOCOL, "pid": 0, "start_time": None, "boot_id": None},
+}
+
+
+def _read(path: Path, model: type[M]) -> M | None:
+    """None when there is no such file. The files are written whole, so an unreadable one was
+    tampered with, and counts as the end of a runner."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    try:
+        return model.model_validate_json(content)
+    except ValidationError:
+        return model(**UNREADABLE[model])
+
+
+def _write(path: Path, text: str, *, durable: bool = False) -> None:
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        file.write(text)
+        if durable:
+            file.flush()
+            os.fsync(fd)
+    Path(name).replace(path)
+    if durable:
+        parent = os.open(path.parent, os.O_RDONLY)
+        os.fsync(parent)
+        os.close(parent)

@@ -1,0 +1,180 @@
+"""Every error a user can meet. The class name is the API's error code, the docstring the default
+message; an instance's message names the thing, the place and the way out."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class AgentsManagerError(Exception):
+    """Something went wrong."""
+
+    http_status: ClassVar[int] = 500
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, message: str | None = None, details: Sequence[str] = ()) -> None:
+        self.message = message or (self.__class__.__doc__ or "").strip()
+        self.details = tuple(details)
+        super().__init__(self.message)
+
+
+class InvalidInput(AgentsManagerError):
+    """What was sent is not valid."""
+
+    http_status = 422
+
+
+class InvalidPipeline(InvalidInput):
+    """The pipeline document has errors."""
+
+
+class InvalidAnswer(InvalidInput):
+    """The answer does not fit the prompt."""
+
+
+class InvalidConfig(InvalidInput):
+    """A configuration file has errors."""
+
+
+class InvalidRepository(InvalidInput):
+    """The folder is not a git repository that can be used."""
+
+
+class InvalidScript(InvalidInput):
+    """The script of the scripted agent has errors."""
+
+
+class NotFound(AgentsManagerError):
+    """There is no such thing."""
+
+    http_status = 404
+
+
+class ProjectNotFound(NotFound):
+    """There is no such project."""
+
+
+class PipelineNotFound(NotFound):
+    """There is no such pipeline."""
+
+
+class TaskNotFound(NotFound):
+    """There is no such task."""
+
+
+class AgentNotFound(InvalidInput):
+    """There is no such agent."""
+
+
+class RunNotFound(NotFound):
+    """There is no such run."""
+
+
+class PromptNotFound(NotFound):
+    """There is no such prompt."""
+
+
+class PullRequestNotFound(NotFound):
+    """There is no such pull request."""
+
+
+class Conflict(AgentsManagerError):
+    """The request does not fit the present state."""
+
+    http_status = 409
+
+
+class StaleTask(Conflict):
+    """The task changed in the meantime; read it again."""
+
+
+class TransitionRefused(Conflict):
+    """The pipeline does not allow this move now."""
+
+
+class PromptAlreadyAnswered(Conflict):
+    """Somebody else answered first."""
+
+
+class PromptClosed(Conflict):
+    """The prompt can no longer be answered."""
+
+
+class ProjectExists(Conflict):
+    """This repository is already registered."""
+
+
+class IdempotencyMismatch(Conflict):
+    """This Idempotency-Key was used for another request."""
+
+
+class HostLocked(Conflict):
+    """Another server already works on this data directory."""
+
+
+class NotAllowed(AgentsManagerError):
+    """You may not do this."""
+
+    http_status = 403
+
+
+class Unauthenticated(AgentsManagerError):
+    """A valid token is needed."""
+
+    http_status = 401
+
+
+class WrongHost(AgentsManagerError):
+    """This server does not answer under that name."""
+
+    http_status = 421
+
+
+class StoreError(AgentsManagerError):
+    """The database cannot be used."""
+
+    http_status = 503
+
+
+class CorruptRow(StoreError):
+    """A row of the database holds a value that cannot be read."""
+
+    http_status = 500
+
+
+class SchemaTooNew(StoreError):
+    """The database was written by a newer version of Agents Manager."""
+
+
+class MigrationFailed(StoreError):
+    """The database could not be brought up to date; the old file is unchanged."""
+
+
+class ExternalError(AgentsManagerError):
+    """Something outside Agents Manager failed."""
+
+    http_status = 502
+    retryable = True
+
+
+class AgentProcessError(ExternalError):
+    """The agent's process could not be started or followed."""
+
+
+class GitError(ExternalError):
+    """A git command failed."""
+
+
+class ForgeError(ExternalError):
+    """The forge refused or did not answer."""
+
+
+class HookFailed(AgentsManagerError):
+    """A hook cannot be performed, and trying again would not help."""
+
+
+def closest(name: str, known: Sequence[str]) -> str:
+    """` Did you mean "x"?` for messages about unknown names, or nothing."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, known, n=1)
+    return f' Did you mean "{found[0]}"?' if found else ""

@@ -1,0 +1,1 @@
+"""What happens: the story, one module a chapter. Knows the outside only by `ports`."""

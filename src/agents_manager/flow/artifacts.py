@@ -1,0 +1,67 @@
+"""What a task has to show: each thing on record once, replaced when it is collected again."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain.event import counted_as
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.flow.ports import Change, Services, Tx
+
+
+def keep(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    kind: ArtifactType,
+    key: str,
+    label: str,
+    data: Mapping[str, Any],
+    run_id: RunId | None = None,
+) -> None:
+    tx.tasks.add_artifact(
+        Artifact(
+            id=s.ids.new(),
+            task_id=task.id,
+            run_id=run_id,
+            type=kind,
+            key=key,
+            label=label,
+            data=data,
+            created_at=s.clock.now(),
+        )
+    )
+
+
+def keep_change(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    project: Project,
+    branch: str,
+    change: Change,
+    run_id: RunId | None = None,
+) -> None:
+    """The branch's commits, and what they add up to."""
+    for commit in change.commits:
+        keep(tx, s, task, ArtifactType.COMMIT, commit["sha"], commit["subject"], commit, run_id)
+    if not change.commits:
+        return
+    label = f"+{change.additions} -{change.deletions} in {counted_as(change.files, 'file')}"
+    data = {
+        "branch": branch,
+        "base": project.base_branch,
+        "base_sha": change.base_sha,
+        "head_sha": change.head_sha,
+        "files": change.files,
+        "additions": change.additions,
+        "deletions": change.deletions,
+    }
+    keep(tx, s, task, ArtifactType.DIFF, "change", label, data, run_id)
+
+
+async def refresh_change(s: Services, task: Task, project: Project, branch: str) -> None:
+    """Brings the recorded change up to date with a branch that somebody else moved."""
+    change = await s.workspaces.change(Path(project.path), branch, project.base_branch)
+    await s.store.write(lambda tx: keep_change(tx, s, task, project, branch, change))

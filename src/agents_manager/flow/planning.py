@@ -1,0 +1,155 @@
+"""From hooks to work items: what a transition asks for becomes effect rows of its transaction."""
+
+from collections.abc import Sequence
+
+from agents_manager.domain import event
+from agents_manager.domain.effects import (
+    CreateTaskBranch,
+    DeleteWorktree,
+    Effect,
+    MergePr,
+    Notify,
+    PushAndCreatePr,
+    StartAgent,
+)
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import EffectId, HistoryId, RunId
+from agents_manager.domain.pipeline import HookSpec
+from agents_manager.domain.prompt import ResumePoint
+from agents_manager.domain.run import Run, RunStatus
+from agents_manager.domain.task import SYSTEM, EffectRow, Task
+from agents_manager.errors import HookFailed
+from agents_manager.flow.ports import Services, Tx
+
+DEFAULT_MODE = "implement"
+
+
+def effects(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    hooks: Sequence[HookSpec],
+    fired: Fired,
+    history_id: HistoryId,
+    resume: ResumePoint,
+) -> dict[int, str]:
+    """Adds the rows; the ids by the hook's position. Hooks that only write our own tables are
+    done on the spot and make no row."""
+    made: dict[int, str] = {}
+    for position, hook in enumerate(hooks):
+        effect_id = EffectId(f"{history_id}-{position}")
+        effect = _effect(tx, s, task, hook, fired, effect_id, resume)
+        if effect is None:
+            continue
+        policy = s.registry.policy(hook)
+        add(tx, s, task, effect, effect_id, history_id, position, policy)
+        made[position] = effect_id
+    return made
+
+
+def add(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    effect: Effect,
+    effect_id: EffectId,
+    history_id: HistoryId,
+    position: int,
+    policy: str,
+) -> None:
+    now = s.clock.now()
+    tx.effects.add(
+        EffectRow(
+            id=effect_id,
+            task_id=task.id,
+            history_id=history_id,
+            position=position,
+            kind=effect.kind,
+            payload=effect.model_dump(mode="json"),
+            policy=policy,
+            status="pending",
+            attempt=1,
+            due_at=now,
+            error=None,
+            result=None,
+            created_at=now,
+            finished_at=None,
+        )
+    )
+
+
+def _effect(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    hook: HookSpec,
+    fired: Fired,
+    effect_id: EffectId,
+    resume: ResumePoint,
+) -> Effect | None:
+    match hook.type:
+        case "start_agent":
+            return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume))
+        case "create_task_branch":
+            return CreateTaskBranch()
+        case "push_and_create_pr":
+            return PushAndCreatePr()
+        case "merge_pr":
+            return MergePr(head_sha=fired.head_sha)
+        case "delete_worktree":
+            return DeleteWorktree()
+        case "notify":
+            title = str(hook.params.get("title") or f"{task.title}: {task.status}")
+            return Notify(title=title, body=str(hook.params.get("body", "")))
+        case "log_activity":
+            text = str(hook.params.get("message") or hook.params.get("text") or task.status)
+            tx.events.add(task.id, event.Noted(text=text), SYSTEM, s.clock.now())
+            return None
+        case "stop_agent" | "inject_payload_context":
+            # A live run is stopped before the move is made, and the exchange is always told.
+            return None
+        case _:
+            raise HookFailed(f'Nothing is known to perform the hook "{hook.type}".')
+
+
+def _queue_run(
+    tx: Tx, s: Services, task: Task, hook: HookSpec, effect_id: EffectId, resume: ResumePoint
+) -> RunId:
+    """The hook's own mode and agent win; the resume point fills what it leaves out. A session is
+    gone on with only by the same agent in the same mode."""
+    mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
+    named = hook.params.get("agent") or hook.params.get("agentType")
+    agent = str(named) if named else resume.agent
+    same = mode == resume.mode and agent == resume.agent
+    run_id = RunId(s.ids.new())
+    now = s.clock.now()
+    model = hook.params.get("model")
+    tx.runs.add(
+        Run(
+            id=run_id,
+            task_id=task.id,
+            project_id=task.project_id,
+            effect_id=effect_id,
+            agent=agent,
+            mode=mode,
+            model=str(model) if model else None,
+            status=RunStatus.QUEUED,
+            attempt=1 + sum(r.mode == mode for r in tx.runs.of_task(task.id)),
+            session=resume.session if same else None,
+            prompt=None,
+            outcome=None,
+            payload=None,
+            error=None,
+            usage=None,
+            branch=None,
+            base_sha=None,
+            head_sha=None,
+            workspace=None,
+            created_at=now,
+            started_at=None,
+            ended_at=None,
+        )
+    )
+    queued = event.AgentQueued(run=run_id, agent=agent or "the default agent", mode=mode)
+    tx.events.add(task.id, queued, SYSTEM, now)
+    return run_id

@@ -1,0 +1,409 @@
+"""The parts that tie the walk together. Adapters fit these protocols without inheriting from them;
+contract tests and the type checker say so."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from agents_manager.domain.event import Event, Logged
+from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
+from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.prompt import Prompt
+from agents_manager.domain.registry import Registry
+from agents_manager.domain.run import ErrorClass, Limits, Run, Usage
+from agents_manager.domain.task import (
+    Actor,
+    Artifact,
+    ArtifactType,
+    EffectRow,
+    History,
+    Project,
+    PullRequest,
+    PullState,
+    Task,
+)
+
+T = TypeVar("T")
+
+# ------------------------------------------------------------------------------------ the store
+
+
+class Projects(Protocol):
+    def add(self, project: Project) -> None: ...
+    def get(self, project_id: ProjectId) -> Project: ...
+    def find(self, name_or_id: str) -> Project: ...
+    def by_path(self, path: str) -> Project | None: ...
+    def all(self) -> list[Project]: ...
+    def update(self, project_id: ProjectId, **fields: Any) -> None: ...
+
+
+class Pipelines(Protocol):
+    def save(self, pipeline: Pipeline, document: Mapping[str, Any], now: datetime) -> Pipeline:
+        """Keeps the document as the next version, unless the newest is the same already."""
+        ...
+
+    def get(self, pipeline_id: str, version: int | None = None) -> Pipeline: ...
+    def all(self) -> list[Pipeline]: ...
+
+
+class Tasks(Protocol):
+    def add(self, task: Task) -> None: ...
+    def get(self, task_id: TaskId) -> Task: ...
+    def find(self, id_or_prefix: str) -> Task: ...
+    def page(
+        self, *, project: ProjectId | None, status: str | None, after: str | None, limit: int
+    ) -> list[Task]: ...
+    def move(self, task: Task, to: str, now: datetime) -> Task:
+        """Compare-and-swap on the task's version; StaleTask when it lost."""
+        ...
+
+    def update(self, task_id: TaskId, now: datetime, **fields: Any) -> None: ...
+    def depending_on(self, task_id: TaskId) -> list[Task]: ...
+    def add_artifact(self, artifact: Artifact) -> None:
+        """Adds, or replaces the one with the same task, type and key."""
+        ...
+
+    def artifacts(self, task_id: TaskId, type: ArtifactType | None = None) -> list[Artifact]: ...
+
+
+class Histories(Protocol):
+    def add(self, entry: History) -> None: ...
+    def get(self, history_id: HistoryId) -> History: ...
+    def of_task(self, task_id: TaskId) -> list[History]: ...
+
+
+class Runs(Protocol):
+    def add(self, run: Run) -> None: ...
+    def get(self, run_id: RunId) -> Run: ...
+    def find(self, id_or_prefix: str) -> Run: ...
+    def of_task(self, task_id: TaskId) -> list[Run]: ...
+    def page(self, *, task: TaskId | None, live: bool, limit: int) -> list[Run]: ...
+    def live(self, task_id: TaskId) -> Run | None: ...
+    def update(self, run_id: RunId, **fields: Any) -> None: ...
+
+
+class Prompts(Protocol):
+    def add(self, prompt: Prompt) -> None: ...
+    def get(self, prompt_id: PromptId) -> Prompt: ...
+    def find(self, id_or_prefix: str) -> Prompt: ...
+    def pending(self, task_id: TaskId | None = None) -> list[Prompt]: ...
+    def of_task(self, task_id: TaskId) -> list[Prompt]: ...
+    def close(self, prompt_id: PromptId, **fields: Any) -> bool:
+        """Leaves the pending state once; False when somebody was faster."""
+        ...
+
+
+class Events(Protocol):
+    def add(self, task_id: TaskId, event: Event, actor: Actor, now: datetime) -> Logged: ...
+    def after(self, event_id: int, *, task: TaskId | None, limit: int) -> list[Logged]: ...
+    def last_id(self) -> int: ...
+    def of_task(self, task_id: TaskId, *, after_seq: int, limit: int) -> list[Logged]: ...
+
+
+class Effects(Protocol):
+    def add(self, effect: EffectRow) -> None: ...
+    def get(self, effect_id: EffectId) -> EffectRow: ...
+    def due(self, now: datetime, limit: int) -> list[EffectRow]:
+        """Pending effects whose time has come and whose turn it is within their task."""
+        ...
+
+    def open(self, task_id: TaskId | None = None) -> list[EffectRow]: ...
+    def next_due(self) -> datetime | None: ...
+    def started(self) -> list[EffectRow]: ...
+    def update(self, effect_id: EffectId, **fields: Any) -> None: ...
+    def cancel_rest(self, history_id: HistoryId, after: int, now: datetime) -> None: ...
+
+
+class Pulls(Protocol):
+    def add(self, pull: PullRequest) -> None: ...
+    def next_number(self, project_id: ProjectId) -> int: ...
+    def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None: ...
+    def of_task(self, task_id: TaskId) -> PullRequest | None: ...
+    def update(self, pull_id: str, now: datetime, **fields: Any) -> None: ...
+
+
+class Access(Protocol):
+    def add_token(self, digest: str, name: str, role: str, now: datetime) -> None: ...
+    def role_of(self, digest: str) -> tuple[str, str] | None:
+        """Name and role of a token."""
+        ...
+
+    def reply(self, key: str) -> tuple[str, int, str] | None:
+        """Fingerprint of the request, status and body of the answer given under this key."""
+        ...
+
+    def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None: ...
+
+
+class Tx(Protocol):
+    """A transaction is the store: everything read and written in it stands or falls together."""
+
+    @property
+    def projects(self) -> Projects: ...
+    @property
+    def pipelines(self) -> Pipelines: ...
+    @property
+    def tasks(self) -> Tasks: ...
+    @property
+    def history(self) -> Histories: ...
+    @property
+    def runs(self) -> Runs: ...
+    @property
+    def prompts(self) -> Prompts: ...
+    @property
+    def events(self) -> Events: ...
+    @property
+    def effects(self) -> Effects: ...
+    @property
+    def pulls(self) -> Pulls: ...
+    @property
+    def access(self) -> Access: ...
+
+
+class Store(Protocol):
+    async def write(self, fn: Callable[[Tx], T]) -> T: ...
+    async def read(self, fn: Callable[[Tx], T]) -> T: ...
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        """Called, on any thread, after a commit that wrote events or effects."""
+        ...
+
+
+# ----------------------------------------------------------------------------------- the engine
+
+
+class Steps(Protocol):
+    async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
+        """A small JSON value, kept once done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What the detached runner starts. The directory is the job's identity: starting the same
+    directory twice never starts a second process."""
+
+    dir: Path
+    run_id: RunId
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+    stdin: str
+    files: Mapping[str, str]
+    """Further files of the job directory, by name, written before the start."""
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a job ended."""
+
+    reason: str
+    """`exited`, `timeout`, `stalled`, `cancelled`, `lost` when the runner itself was killed, or
+    `refused` when it could not read its job."""
+    exit_code: int | None
+    output_bytes: int
+    truncated: bool
+
+
+class Runners(Protocol):
+    async def start_or_adopt(self, job: Job) -> None: ...
+    async def wait(self, dir: Path) -> Ended: ...
+    async def stop(self, dir: Path) -> None:
+        """Ends the job and returns when none of its processes is left."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What an agent's output amounts to."""
+
+    final_text: str
+    usage: Usage | None
+    session: str | None
+    error: str | None = None
+    error_class: ErrorClass | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """All that an agent adapter may know about the turn it is to take."""
+
+    run: Run
+    task: Task
+    project: Project
+    prompt: str
+    number: int
+    """1 for the run itself, 2 for its repair turn."""
+    visit: int
+    """How many runs of this mode the task had before."""
+    workspace: Path
+    dir: Path
+    session: str | None
+
+
+class Agent(Protocol):
+    @property
+    def resumes(self) -> bool:
+        """Whether a session can be gone on with."""
+        ...
+
+    def job(self, turn: Turn) -> Job: ...
+    def read(self, output: Path) -> Said: ...
+
+
+class Agents(Protocol):
+    def get(self, name: str, project: Project) -> Agent: ...
+
+
+# ------------------------------------------------------------------------------- the outside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    path: Path
+    branch: str
+    base_sha: str
+    """Where the task's branch left the base."""
+    head_sha: str
+    """The branch when the workspace was handed out."""
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a branch holds beyond its base."""
+
+    base_sha: str
+    head_sha: str
+    commits: tuple[Mapping[str, str], ...]
+    """`sha`, `subject`, `author`, oldest first."""
+    files: int
+    additions: int
+    deletions: int
+
+
+class Workspaces(Protocol):
+    async def validate(self, path: Path) -> tuple[Path, str]:
+        """The repository's top folder and its current branch; InvalidRepository otherwise."""
+        ...
+
+    async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
+        """Creates the branch from the base unless it exists; True when it was created."""
+        ...
+
+    async def prepare(self, repo: Path, key: str, branch: str, base: str) -> Workspace:
+        """The task's own worktree on its branch, created, reused or rebuilt; left-over work of
+        an earlier run is saved as a snapshot first."""
+        ...
+
+    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
+        """Commits what the agent left uncommitted; the new commit, or None if there was nothing."""
+        ...
+
+    async def change(self, repo: Path, branch: str, base: str) -> Change: ...
+    async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str: ...
+    async def remove(self, repo: Path, key: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    sha: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflicted:
+    files: tuple[str, ...]
+    message: str
+
+
+class Forge(Protocol):
+    """Pull requests. Every call looks first, so that doing it again does nothing new."""
+
+    async def publish(self, project: Project, task: Task, branch: str, body: str) -> PullRequest:
+        """Creates the pull request, or brings the existing one to the branch's head."""
+        ...
+
+    async def merge(
+        self, project: Project, pull: PullRequest, head_sha: str
+    ) -> Merged | Conflicted: ...
+    async def state(self, project: Project, pull: PullRequest) -> PullState: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    name: str
+    command: str
+    severity: str
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    name: str
+    passed: bool
+    severity: str
+    output: str
+
+
+class Checks(Protocol):
+    async def run(self, repo: Path, sha: str, checks: Sequence[CheckSpec]) -> list[CheckResult]:
+        """Runs the checks on a clean checkout of the commit."""
+        ...
+
+
+class Channel(Protocol):
+    @property
+    def name(self) -> str: ...
+    async def send(self, title: str, body: str, task: Task, key: str) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class Ids(Protocol):
+    def new(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectConfig:
+    """The settings of a project that the flow acts on, already merged and checked."""
+
+    default_agent: str
+    default_pipeline: str
+    branch_prefix: str
+    auto_commit: bool
+    checks: tuple[CheckSpec, ...]
+    checks_by_mode: Mapping[str, tuple[str, ...]]
+    fail_on_error: bool
+    commands_fingerprint: str
+    instructions: str
+
+
+class Configs(Protocol):
+    def of(self, project: Project) -> ProjectConfig: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The parts a program of any size has; a client has no use for the later ones."""
+
+    store: Store
+    registry: Registry
+    clock: Clock
+    ids: Ids
+    configs: Configs
+    agents: Agents
+    workspaces: Workspaces
+    forge: Forge
+    checks: Checks
+    runners: Runners
+    channels: Sequence[Channel]
+    templates: Mapping[str, str]
+    """Prompt texts by name."""
+    jobs_dir: Path
+
+
+Perform = Callable[[EffectId, Steps], Awaitable[None]]

@@ -1,0 +1,115 @@
+"""Steps 9 and 10, one transaction: the run ends, the task moves, the next effects are stored."""
+
+from agents_manager.domain import event
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.pipeline import Trigger, TriggerType
+from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus, Usage
+from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
+from agents_manager.flow import transitions
+from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs.prepare import agent_actor
+from agents_manager.flow.runs.verdict import Verdict
+
+_ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStatus.CANCELLED}
+
+
+async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
+    def write(tx: Tx) -> None:
+        run = tx.runs.get(run_id)
+        if tx.effects.get(run.effect_id).status not in OPEN_EFFECTS:
+            return
+        tx.effects.update(run.effect_id, status="done", finished_at=s.clock.now())
+        if not run.status.live:
+            return  # Stopped in the meantime: what it still said is not listened to.
+        _record(tx, s, run, verdict)
+        if "error" in verdict:
+            error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
+            fail(tx, s, run_id, AgentError(error=verdict["error"], error_class=error_class))
+        else:
+            _complete(tx, s, run, verdict)
+
+    await s.store.write(write)
+
+
+def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
+    """Ends a live run with an error and lets the pipeline take it."""
+    run = tx.runs.get(run_id)
+    if not run.status.live:
+        return
+    now = s.clock.now()
+    status = _ENDS_AS.get(error.error_class, RunStatus.FAILED)
+    tx.runs.update(run_id, status=status, error=error, ended_at=now)
+    actor = agent_actor(run)
+    if status is RunStatus.CANCELLED:
+        tx.events.add(run.task_id, event.AgentCancelled(run=run_id), actor, now)
+        if not _stop_is_ordered(tx, run):
+            transitions.after_stop(tx, s, run.task_id, "The agent was stopped from outside.")
+        return
+    failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
+    tx.events.add(run.task_id, failed, actor, now)
+    fired = Fired(
+        trigger=Trigger(type=TriggerType.AGENT_ERROR), payload=error.model_dump(mode="json")
+    )
+    transitions.report(tx, s, run.task_id, fired, actor)
+
+
+def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    now = s.clock.now()
+    outcome, payload = verdict.get("outcome", ""), verdict.get("payload")
+    inferred = verdict.get("inferred", False)
+    usage = verdict.get("usage") or {}
+    tx.runs.update(
+        run.id, status=RunStatus.COMPLETED, outcome=outcome, payload=payload, ended_at=now
+    )
+    completed = event.AgentCompleted(
+        run=run.id, outcome=outcome, inferred=inferred, cost_usd=usage.get("cost_usd")
+    )
+    actor = agent_actor(run)
+    tx.events.add(run.task_id, completed, actor, now)
+    if outcome == "plan_complete":
+        tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
+    trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
+    fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
+    transitions.report(tx, s, run.task_id, fired, actor)
+
+
+def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    """Usage, session and what the checks said, whatever the outcome."""
+    now = s.clock.now()
+    usage = verdict.get("usage")
+    tx.runs.update(
+        run.id,
+        usage=Usage.model_validate(usage) if usage else None,
+        session=verdict.get("session") or run.session,
+        head_sha=verdict.get("head_sha"),
+    )
+    refused = verdict.get("refused")
+    if refused:
+        tx.events.add(run.task_id, event.OutputRefused(run=run.id, reason=refused), SYSTEM, now)
+    checks = verdict.get("checks")
+    if not checks:
+        return
+    broken = [c for c in checks if not c["passed"] and c["severity"] == "error"]
+    if broken:
+        failed = event.ChecksFailed(
+            run=run.id,
+            outcome=verdict.get("outcome", ""),
+            checks=tuple(c["name"] for c in broken),
+            output=broken[0]["output"],
+        )
+        tx.events.add(run.task_id, failed, SYSTEM, now)
+        return
+    passed = event.ChecksPassed(
+        run=run.id,
+        checks=tuple(c["name"] for c in checks if c["passed"]),
+        warnings=tuple(c["name"] for c in checks if not c["passed"]),
+    )
+    tx.events.add(run.task_id, passed, SYSTEM, now)
+
+
+def _stop_is_ordered(tx: Tx, run: Run) -> bool:
+    return any(
+        e.kind == "stop_agent" and e.payload["run_id"] == run.id
+        for e in tx.effects.open(run.task_id)
+    )

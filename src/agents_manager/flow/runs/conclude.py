@@ -1,0 +1,136 @@
+"""Steps 6 and 7: what the agent's output amounts to, held to the registry, to git and to the
+project's checks. Nothing is approved for want of a word."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain import outcome as outcomes
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.names import one_line
+from agents_manager.domain.outcome import Malformed, Nothing, Reported
+from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.task import Project, Task
+from agents_manager.flow.ports import CheckResult, Said, Services
+from agents_manager.flow.runs.prepare import of
+from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
+
+LAST_TURN = 2
+READ_ONLY = frozenset({"plan", "review", "investigate", "design"})
+MAX_CHECK_OUTPUT = 4_000
+
+_ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
+    "timeout": (ErrorClass.TIMEOUT, "The agent took longer than it may."),
+    "stalled": (ErrorClass.STALLED, "The agent said nothing for too long."),
+    "cancelled": (ErrorClass.CANCELLED, "The agent was stopped."),
+    "lost": (ErrorClass.INTERRUPTED, "The agent's runner was killed."),
+    "refused": (ErrorClass.ENVIRONMENT, "The runner could not start the agent."),
+}
+
+
+async def conclude(
+    run_id: RunId, turn: int, ended: Ending, directory: Path, s: Services
+) -> Verdict:
+    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if ended["reason"] in _ENDED_BY:
+        error_class, why = _ENDED_BY[ended["reason"]]
+        return trouble(why, error_class)
+    assert run.agent is not None
+    agent = s.agents.get(run.agent, project)
+    said = agent.read(directory / "output")
+    verdict = await _judge(run, task, project, said, ended, s)
+    if verdict.get("repair") and (turn == LAST_TURN or not agent.resumes):
+        verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
+    verdict["usage"] = said.usage.model_dump(mode="json") if said.usage else None
+    verdict["session"] = said.session
+    return verdict
+
+
+async def _judge(
+    run: Run, task: Task, project: Project, said: Said, ended: Ending, s: Services
+) -> Verdict:
+    if said.error_class is not None:
+        return trouble(said.error or "The agent reported an error.", said.error_class)
+    if ended["exit_code"] != 0:
+        why = f"The agent exited with code {ended['exit_code']}."
+        return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)
+    pipeline = await s.store.read(
+        lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    )
+    offered = pipeline.offered_outcomes(task.status)
+    reading = outcomes.read_markers(said.final_text, offered, s.registry.outcomes)
+    if isinstance(reading, Malformed):
+        return Verdict(repair=reading.reason)
+    head = await _settle_work(run, task, project, s)
+    changed = head != run.base_sha
+    if isinstance(reading, Nothing):
+        verdict = _infer(run, said.final_text, offered, changed)
+    else:
+        verdict = _reported(reading, offered, changed)
+    verdict["head_sha"] = head
+    if verdict.get("outcome") == "pr_ready":
+        return await _check(run, project, verdict, head, s)
+    return verdict
+
+
+async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> str:
+    """Commits what a working agent left uncommitted, and reads where the branch stands."""
+    assert run.workspace is not None
+    assert run.branch is not None
+    if run.mode not in READ_ONLY and s.configs.of(project).auto_commit:
+        message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
+        await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
+    change = await s.workspaces.change(Path(project.path), run.branch, project.base_branch)
+    return change.head_sha
+
+
+def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
+    if reading.name == "pr_ready" and not changed and "no_changes" in offered:
+        reason = "The agent said that its work is ready, but it changed nothing."
+        return Verdict(outcome="no_changes", payload={"reason": reason}, inferred=True)
+    payload: dict[str, Any] | None = dict(reading.payload) if reading.payload else None
+    return Verdict(outcome=reading.name, payload=payload, inferred=False, document=reading.text)
+
+
+def _infer(run: Run, text: str, offered: list[str], changed: bool) -> Verdict:
+    """What exit 0 without an outcome means, by mode. A review is never taken as an approval."""
+    if run.mode == "plan" and text.strip() and "plan_complete" in offered:
+        return Verdict(outcome="plan_complete", payload=None, inferred=True, document=text)
+    if run.mode not in READ_ONLY:
+        if changed:
+            return Verdict(outcome="pr_ready", payload=None, inferred=True)
+        reason = "The agent ended without an outcome and without changes."
+        return Verdict(outcome="no_changes", payload={"reason": reason}, inferred=True)
+    takes = ", ".join(offered) or "none"
+    return Verdict(repair=f"No outcome was reported. Possible now: {takes}.")
+
+
+async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Services) -> Verdict:
+    config = s.configs.of(project)
+    wanted = config.checks_by_mode.get(run.mode, ())
+    checks = [c for c in config.checks if c.name in wanted]
+    if not checks:
+        return verdict
+    if project.trusted_commands != config.commands_fingerprint:
+        why = (
+            f'The commands of project "{project.name}" changed since they were trusted. '
+            f"Look at them, then run: am project trust {project.name}"
+        )
+        return trouble(why, ErrorClass.ENVIRONMENT)
+    results = await s.checks.run(Path(project.path), head, checks)
+    verdict["checks"] = [_kept(r) for r in results]
+    failed = [r.name for r in results if not r.passed and r.severity == "error"]
+    if failed and config.fail_on_error:
+        why = f"Checks failed: {', '.join(failed)}."
+        refused = trouble(why, ErrorClass.CHECKS_FAILED)
+        return {**verdict, **refused}
+    return verdict
+
+
+def _kept(result: CheckResult) -> Check:
+    return Check(
+        name=result.name,
+        passed=result.passed,
+        severity=result.severity,
+        output=result.output[-MAX_CHECK_OUTPUT:],
+    )

@@ -1,0 +1,46 @@
+"""Steps 4 and 5: start the agent, or find the one that is already there, and wait for its end."""
+
+from pathlib import Path
+
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import Run
+from agents_manager.flow.ports import Services, Turn, Tx
+from agents_manager.flow.runs.prepare import of
+from agents_manager.flow.runs.verdict import Ending
+
+
+async def drive(
+    run_id: RunId, number: int, repair: str | None, directory: Path, s: Services
+) -> Ending:
+    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if not run.status.live:
+        return Ending(reason="cancelled", exit_code=None, truncated=False)
+    assert run.agent is not None
+    assert run.workspace is not None
+    assert run.prompt is not None
+    visit = await s.store.read(lambda tx: earlier(tx, run))
+    turn = Turn(
+        run=run,
+        task=task,
+        project=project,
+        prompt=run.prompt if repair is None else _repair_prompt(s, repair),
+        number=number,
+        visit=visit,
+        workspace=Path(run.workspace),
+        dir=directory,
+        session=run.session,
+    )
+    await s.runners.start_or_adopt(s.agents.get(run.agent, project).job(turn))
+    ended = await s.runners.wait(directory)
+    return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
+
+
+def earlier(tx: Tx, run: Run) -> int:
+    """How many runs of this mode the task had before this one."""
+    runs = tx.runs.of_task(run.task_id)
+    before = runs[: [r.id for r in runs].index(run.id)]
+    return sum(r.mode == run.mode for r in before)
+
+
+def _repair_prompt(s: Services, reason: str) -> str:
+    return s.templates["repair"].replace("{reason}", reason)

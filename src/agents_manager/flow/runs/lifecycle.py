@@ -1,0 +1,44 @@
+"""The ten steps of a run, in order. Each is kept once done; each may be repeated when a crash cut
+it short, so each looks first."""
+
+from pathlib import Path
+
+from agents_manager.domain.ids import RunId
+from agents_manager.flow.ports import Services, Steps
+from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
+from agents_manager.flow.runs.verdict import Verdict
+
+TURNS = (1, 2)
+"""The run itself and, where its outcome cannot be taken, one repair turn."""
+
+
+async def run(run_id: RunId, s: Services, steps: Steps) -> None:
+    verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
+    if verdict is None:
+        await steps.run("brief", lambda: brief.brief(run_id, s))
+        verdict = await _turns(run_id, s, steps)
+        done = verdict
+        await steps.run("collect", lambda: collect.collect(run_id, done, s))
+    final = verdict
+    await steps.run("close", lambda: close.close(run_id, final, s))
+
+
+async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
+    repair: str | None = None
+    for turn in TURNS:
+        asked, directory = repair, job_dir(s, run_id, turn)
+        ended = await steps.run(
+            f"drive-{turn}", lambda t=turn, r=asked, d=directory: drive.drive(run_id, t, r, d, s)
+        )
+        verdict = await steps.run(
+            f"conclude-{turn}",
+            lambda t=turn, e=ended, d=directory: conclude.conclude(run_id, t, e, d, s),
+        )
+        repair = verdict.get("repair")
+        if repair is None:
+            return {**verdict, "refused": asked}
+    raise AssertionError("the last turn always ends with a verdict")
+
+
+def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
+    return s.jobs_dir / run_id / str(turn)

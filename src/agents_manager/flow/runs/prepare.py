@@ -1,0 +1,62 @@
+"""Step 1: the task's own workspace on its own branch."""
+
+from pathlib import Path
+
+from agents_manager.domain import event
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import ErrorClass, Run, RunStatus
+from agents_manager.domain.task import Actor, ActorType, Project, Task
+from agents_manager.errors import ExternalError, InvalidInput
+from agents_manager.flow import branches
+from agents_manager.flow.ports import Services, Tx, Workspace
+from agents_manager.flow.runs.verdict import Verdict, trouble
+
+
+async def prepare(run_id: RunId, s: Services) -> Verdict | None:
+    """None when the run can go on; else the verdict it ends with."""
+    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if not run.status.live:
+        return trouble("The run was ended before it began.", ErrorClass.CANCELLED)
+    try:
+        agent = run.agent or s.configs.of(project).default_agent
+        s.agents.get(agent, project)
+        branch = await branches.name(s, task, project)
+        workspace = await s.workspaces.prepare(
+            Path(project.path), task.id, branch, project.base_branch
+        )
+    except ExternalError:
+        raise
+    except InvalidInput as error:
+        why = " ".join([error.message, *error.details])
+        return trouble(why, ErrorClass.ENVIRONMENT)
+    await s.store.write(lambda tx: _begin(tx, s, run, task, project, agent, workspace))
+    return None
+
+
+def of(tx: Tx, run_id: RunId) -> tuple[Run, Task, Project]:
+    run = tx.runs.get(run_id)
+    return run, tx.tasks.get(run.task_id), tx.projects.get(run.project_id)
+
+
+def agent_actor(run: Run, agent: str | None = None) -> Actor:
+    return Actor(type=ActorType.AGENT, name=agent or run.agent or "agent", run=run.id)
+
+
+def _begin(
+    tx: Tx, s: Services, run: Run, task: Task, project: Project, agent: str, workspace: Workspace
+) -> None:
+    if tx.runs.get(run.id).status is not RunStatus.QUEUED:
+        return
+    now = s.clock.now()
+    branches.keep(tx, s, task, project, workspace.branch)
+    tx.runs.update(
+        run.id,
+        status=RunStatus.RUNNING,
+        agent=agent,
+        branch=workspace.branch,
+        base_sha=workspace.head_sha,
+        workspace=str(workspace.path),
+        started_at=now,
+    )
+    started = event.AgentStarted(run=run.id, agent=agent, mode=run.mode, attempt=run.attempt)
+    tx.events.add(task.id, started, agent_actor(run, agent), now)

@@ -1,0 +1,38 @@
+"""What the steps of a run hand on to each other: small JSON values that outlive a crash."""
+
+from typing import Any, TypedDict
+
+
+class Ending(TypedDict):
+    reason: str
+    exit_code: int | None
+    truncated: bool
+
+
+class Check(TypedDict):
+    name: str
+    passed: bool
+    severity: str
+    output: str
+
+
+class Verdict(TypedDict, total=False):
+    outcome: str
+    payload: dict[str, Any] | None
+    inferred: bool
+    document: str
+    """The text of the final message, where it is the result."""
+    error: str
+    error_class: str
+    repair: str
+    """Why the outcome could not be taken; the agent is asked once more."""
+    refused: str | None
+    """The reason of the repair turn that led here."""
+    checks: list[Check]
+    usage: dict[str, Any] | None
+    session: str | None
+    head_sha: str | None
+
+
+def trouble(error: str, error_class: str) -> Verdict:
+    return Verdict(error=error, error_class=error_class)

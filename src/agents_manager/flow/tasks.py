@@ -1,0 +1,237 @@
+"""Projects and tasks: registering, creating, moving, stopping."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents_manager.domain import event
+from agents_manager.domain.effects import StopAgent
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, TaskId
+from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
+from agents_manager.domain.run import Run
+from agents_manager.domain.strict_json import check_text
+from agents_manager.domain.task import Actor, Project, Task
+from agents_manager.domain.transition import Moved, Refused, decide
+from agents_manager.errors import (
+    InvalidInput,
+    ProjectExists,
+    TransitionRefused,
+)
+from agents_manager.flow import planning, transitions
+from agents_manager.flow.ports import Services, Tx
+
+MANUAL = Trigger(type=TriggerType.MANUAL)
+MAX_TITLE = 200
+MAX_DESCRIPTION = 200_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTask:
+    title: str
+    description: str = ""
+    type: str = "feature"
+    priority: str = "medium"
+    size: str = "medium"
+    complexity: str = "medium"
+    tags: Sequence[str] = ()
+    acceptance_criteria: Sequence[str] = ()
+    dependencies: Sequence[str] = ()
+    pipeline: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """The run is being stopped; the move follows when it is proven gone."""
+
+    task: Task
+    run: Run
+
+
+async def add_project(
+    s: Services, path: Path, name: str | None, base_branch: str | None
+) -> Project:
+    """Registers a repository. Registering it is its user's word that its commands may run."""
+    top, current = await s.workspaces.validate(path)
+    now = s.clock.now()
+    project = Project(
+        id=ProjectId(s.ids.new()),
+        name=name or top.name,
+        path=str(top),
+        base_branch=base_branch or current,
+        trusted_commands=None,
+        created_at=now,
+    )
+    project = replace(project, trusted_commands=s.configs.of(project).commands_fingerprint)
+
+    def write(tx: Tx) -> Project:
+        known = tx.projects.by_path(project.path)
+        if known is not None:
+            raise ProjectExists(f'"{project.path}" is already registered as "{known.name}".')
+        if any(p.name == project.name for p in tx.projects.all()):
+            raise ProjectExists(
+                f'There is already a project "{project.name}"; choose another with --name.'
+            )
+        tx.projects.add(project)
+        return project
+
+    return await s.store.write(write)
+
+
+async def trust_project(s: Services, project: Project) -> Project:
+    """Allows the project's commands as they stand now."""
+    fingerprint = s.configs.of(project).commands_fingerprint
+    await s.store.write(lambda tx: tx.projects.update(project.id, trusted_commands=fingerprint))
+    return replace(project, trusted_commands=fingerprint)
+
+
+async def create(s: Services, project: Project, new: NewTask, actor: Actor) -> Task:
+    _check_words(new)
+    pipeline_id = new.pipeline or s.configs.of(project).default_pipeline
+    now = s.clock.now()
+
+    def write(tx: Tx) -> Task:
+        pipeline = tx.pipelines.get(pipeline_id)
+        task = Task(
+            id=TaskId(s.ids.new()),
+            project_id=project.id,
+            title=" ".join(new.title.split()),
+            description=new.description,
+            type=new.type,
+            priority=new.priority,
+            size=new.size,
+            complexity=new.complexity,
+            tags=tuple(new.tags),
+            acceptance_criteria=tuple(new.acceptance_criteria),
+            dependencies=tuple(tx.tasks.find(d).id for d in new.dependencies),
+            pipeline_id=pipeline.id,
+            pipeline_version=pipeline.version,
+            status=pipeline.initial.id,
+            plan=None,
+            version=1,
+            created_at=now,
+            updated_at=now,
+        )
+        tx.tasks.add(task)
+        created = event.TaskCreated(title=task.title, pipeline=pipeline.id)
+        tx.events.add(task.id, created, actor, now)
+        return task
+
+    return await s.store.write(write)
+
+
+async def move(
+    s: Services,
+    task_id: str,
+    actor: Actor,
+    *,
+    to: str | None = None,
+    expect_version: int | None = None,
+    force: bool = False,
+    stop: bool = False,
+    reason: str | None = None,
+) -> Task | Stopping:
+    """A move by hand. With a live run it is refused, unless it is to be stopped: then the move
+    is made after the run is proven gone. Without a target, the only possible move is made."""
+    if force and not actor.admin:
+        raise TransitionRefused("Only an admin may move by force.")
+
+    def write(tx: Tx) -> Task | Stopping | Refused:
+        task = tx.tasks.find(task_id)
+        fired = Fired(trigger=MANUAL, to=to)
+        live = tx.runs.live(task.id)
+        if live is not None:
+            waiting = _stop_then_move(tx, s, task, live, fired, actor, stop=stop)
+            if waiting is not None:
+                return waiting
+        if to is None:
+            fired = _only_way(tx, task)
+        result = transitions.apply(
+            tx, s, task.id, fired, actor, expect_version=expect_version, force=force, reason=reason
+        )
+        return result if isinstance(result, Refused) else result.task
+
+    result = await s.store.write(write)
+    if isinstance(result, Refused):
+        raise TransitionRefused(result.reasons[0], result.reasons[1:])
+    return result
+
+
+async def stop_run(s: Services, run_id: str, actor: Actor) -> Stopping:
+    """Stops a run; the task stays where it is and a person is asked what to do."""
+
+    def write(tx: Tx) -> Stopping:
+        run = tx.runs.find(run_id)
+        if not run.status.live:
+            raise TransitionRefused(f"Run {run.id} has already ended ({run.status}).")
+        task = tx.tasks.get(run.task_id)
+        _order_stop(tx, s, task, run, None, actor.name)
+        return Stopping(task, run)
+
+    return await s.store.write(write)
+
+
+def _stop_then_move(
+    tx: Tx, s: Services, task: Task, live: Run, fired: Fired, actor: Actor, *, stop: bool
+) -> Stopping | None:
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    facts = replace(transitions.gather(tx, task, fired, actor), live_run=None)
+    origin = transitions.origin_of(tx, task, pipeline)
+    decision = decide(pipeline, task.status, origin, facts, s.registry)
+    if not isinstance(decision, Moved):
+        return None
+    if not stop and all(h.type != "stop_agent" for h in decision.hooks):
+        return None
+    _order_stop(tx, s, task, live, decision.transition.id, actor.name)
+    return Stopping(task, live)
+
+
+def _order_stop(tx: Tx, s: Services, task: Task, run: Run, then: str | None, by: str) -> None:
+    for effect in tx.effects.open(task.id):
+        if effect.kind == "stop_agent" and effect.payload["run_id"] == run.id:
+            return
+    history_id = HistoryId(tx.history.of_task(task.id)[-1].id)
+    planning.add(
+        tx,
+        s,
+        task,
+        StopAgent(run_id=run.id, then=then, by=by),
+        EffectId(s.ids.new()),
+        history_id,
+        len(tx.history.get(history_id).hooks),
+        Policy.BEST_EFFORT,
+    )
+
+
+def _only_way(tx: Tx, task: Task) -> Fired:
+    """`start`: the one manual move that does not end the task."""
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    ways = [
+        t
+        for t in pipeline.leaving(task.status)
+        if t.trigger.type is TriggerType.MANUAL
+        and (t.to.startswith("$") or not pipeline.is_final(t.to))
+    ]
+    if len(ways) != 1:
+        names = ", ".join(t.to for t in ways) or "none"
+        raise TransitionRefused(
+            f'Task "{task.title}" ({task.status}) has no single next move; say where to.',
+            [f"possible: {names}"],
+        )
+    return Fired(trigger=MANUAL, transition_id=ways[0].id)
+
+
+def _check_words(new: NewTask) -> None:
+    problems: list[str] = []
+    if not new.title.strip():
+        problems.append("title: a task needs a title")
+    if len(new.title) > MAX_TITLE:
+        problems.append(f"title: at most {MAX_TITLE} characters")
+    if len(new.description) > MAX_DESCRIPTION:
+        problems.append(f"description: at most {MAX_DESCRIPTION} characters")
+    try:
+        check_text([new.title, new.description, *new.tags, *new.acceptance_criteria])
+    except ValueError as error:
+        problems.append(str(error))
+    if problems:
+        raise InvalidInput("The task cannot be created.", problems)

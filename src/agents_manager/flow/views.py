@@ -1,0 +1,142 @@
+"""What people look at: read models computed from durable facts, shared by every door."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.pipeline import Pipeline, Status, Trigger, TriggerType
+from agents_manager.domain.prompt import Prompt, recommended_answer
+from agents_manager.domain.run import Run
+from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
+from agents_manager.domain.transition import candidates
+from agents_manager.flow import asking, transitions
+from agents_manager.flow.ports import Services, Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A move by hand, and why it is not possible now."""
+
+    id: str
+    to: str
+    label: str
+    allowed: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """Who moves the task next. *Nobody* is an alarm."""
+
+    kind: str
+    """`run`, `prompt`, `effect`, `timer`, `dependency`, `person`, `finished` or `nobody`."""
+    text: str
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    task: Task
+    project: Project
+    status: Status
+    next_mover: Mover
+    prompts: Sequence[Prompt]
+    run: Run | None
+    runs: Sequence[Run]
+    moves: Sequence[Move]
+    artifacts: Sequence[Artifact]
+    pull: PullRequest | None
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    prompt: Prompt
+    task: Task
+    project: Project
+    summary: str
+    acceptable: Mapping[str, Any] | None
+    """What *Accept recommended* would answer."""
+    waiting_behind: Sequence[str]
+    """Titles of tasks that wait for this one."""
+
+
+def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
+    found = tx.tasks.find(task_id)
+    pipeline = tx.pipelines.get(found.pipeline_id, found.pipeline_version)
+    runs = tx.runs.of_task(found.id)
+    return TaskView(
+        task=found,
+        project=tx.projects.get(found.project_id),
+        status=pipeline.status(found.status),
+        next_mover=next_mover(tx, found, pipeline),
+        prompts=tx.prompts.pending(found.id),
+        run=next((r for r in runs if r.status.live), None),
+        runs=runs,
+        moves=_moves(tx, s, found, pipeline, actor),
+        artifacts=tx.tasks.artifacts(found.id),
+        pull=tx.pulls.of_task(found.id),
+    )
+
+
+def inbox(tx: Tx) -> list[InboxItem]:
+    """Every open question, those with tasks waiting behind them first, then by age."""
+    items = [_item(tx, prompt) for prompt in tx.prompts.pending()]
+    return sorted(items, key=lambda i: (not i.waiting_behind, i.prompt.created_at))
+
+
+def item(tx: Tx, prompt_id: str) -> InboxItem:
+    return _item(tx, tx.prompts.find(prompt_id))
+
+
+def next_mover(tx: Tx, task: Task, pipeline: Pipeline) -> Mover:
+    if pipeline.is_final(task.status):
+        return Mover("finished", "The task is finished.")
+    pending = tx.prompts.pending(task.id)
+    if pending:
+        first = pending[0]
+        return Mover("prompt", f"A person answers: {asking.summary(first)}", first.id)
+    live = tx.runs.live(task.id)
+    if live is not None:
+        agent = live.agent or "an agent"
+        verb = "is working" if live.started_at else "is about to start"
+        return Mover("run", f"{agent} {verb} ({live.mode}).", live.id)
+    effects = tx.effects.open(task.id)
+    if effects:
+        effect = effects[0]
+        return Mover("effect", f"The engine performs {effect.kind}.", effect.id)
+    waiting = [d for d in task.dependencies if not _finished(tx, TaskId(d))]
+    if waiting:
+        return Mover("dependency", f"It waits for {len(waiting)} other tasks.", waiting[0])
+    by_hand = [t for t in pipeline.leaving(task.status) if t.trigger.type is TriggerType.MANUAL]
+    if by_hand:
+        ways = ", ".join(t.title for t in by_hand)
+        return Mover("person", f"Somebody moves it by hand: {ways}.")
+    return Mover("nobody", "Nothing will move this task.")
+
+
+def _finished(tx: Tx, task_id: TaskId) -> bool:
+    other = tx.tasks.get(task_id)
+    return tx.pipelines.get(other.pipeline_id, other.pipeline_version).is_final(other.status)
+
+
+def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
+    fired = Fired(trigger=Trigger(type=TriggerType.MANUAL))
+    facts = transitions.gather(tx, task, fired, actor)
+    return [
+        Move(c.transition.id, c.transition.to, c.transition.title, c.allowed, tuple(c.reasons))
+        for c in candidates(pipeline, task.status, facts, s.registry)
+    ]
+
+
+def _item(tx: Tx, prompt: Prompt) -> InboxItem:
+    asked = tx.tasks.get(prompt.task_id)
+    return InboxItem(
+        prompt=prompt,
+        task=asked,
+        project=tx.projects.get(asked.project_id),
+        summary=asking.summary(prompt),
+        acceptable=recommended_answer(prompt.type, prompt.payload),
+        waiting_behind=[t.title for t in tx.tasks.depending_on(asked.id)],
+    )

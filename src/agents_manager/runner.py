@@ -1,0 +1,394 @@
+"""The program of the detached process: it owns one agent's process tree, keeps the output and says
+how it ended. It is started as a file without site-packages, so it imports nothing of ours and
+knows only its job directory; `engine.runners` is its other half."""
+
+# Pathlib and typing would add 10 ms to the start and a megabyte to every run.
+# ruff: noqa: PTH105, PTH110, PTH123, PTH208
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, NoReturn
+
+PROTOCOL = 1
+KNOWN_PROTOCOLS = (PROTOCOL,)
+
+GRACE_S = 5.0
+"""Between the polite signal and the one that cannot be ignored."""
+DRAIN_S = 1.0
+"""How long output is awaited of an agent that has already ended."""
+KILL_S = 30.0
+"""After this long a process that survives SIGKILL hangs in the kernel and is reported instead."""
+LOCK_S = 2.0
+STDERR_BYTES = 1024 * 1024
+CHUNK = 64 * 1024
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+
+LINUX = sys.platform == "linux"
+LIBC = ctypes.CDLL(None) if LINUX else None
+
+
+def main(folder: str) -> int:
+    umask = os.umask(0o077)
+    os.chdir(folder)
+    os.dup2(os.open("runner.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 2)
+    lock = take_lock()
+    if lock is None or os.path.exists("exit.json") or os.path.exists("runner.json"):
+        return 0
+    signals = Signals()
+    try:
+        job = read_job()
+    except (OSError, ValueError) as error:
+        write_json("exit.json", ending("refused", message=str(error)))
+        return 1
+    write_json(
+        "runner.json",
+        {
+            "protocol": PROTOCOL,
+            "pid": os.getpid(),
+            "start_time": start_time(),
+            "boot_id": boot_id(),
+        },
+    )
+    write_json("exit.json", run(job, umask, signals))
+    return 0
+
+
+def take_lock() -> int | None:
+    """The lock says that this directory has a runner. Others hold it for a moment only, to look,
+    so it is asked for again until its holder turns out to be a runner."""
+    lock = os.open("lock", os.O_RDWR | os.O_CREAT, 0o600)
+    deadline = time.monotonic() + LOCK_S
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if os.path.exists("runner.json") or time.monotonic() > deadline:
+                return None
+            time.sleep(0.02)
+        else:
+            return lock
+
+
+def read_job() -> Mapping[str, Any]:
+    with open("job.json", encoding="utf-8") as file:
+        job: dict[str, Any] = json.load(file)
+    protocol = job.get("protocol")
+    if protocol not in KNOWN_PROTOCOLS:
+        raise ValueError(f"the job speaks protocol {protocol!r}, this runner {KNOWN_PROTOCOLS}")
+    missing = [k for k in ("run_id", "argv", "cwd", "env", "limits") if k not in job]
+    if missing:
+        raise ValueError(f"the job lacks {', '.join(missing)}")
+    return job
+
+
+def run(job: Mapping[str, Any], umask: int, signals: Signals) -> dict[str, Any]:
+    """From the agent's start to the end of the last process it left."""
+    limits: Mapping[str, Any] = job["limits"]
+    output = Sink("output", int(limits["output_bytes"]))
+    errors = Sink("stderr", STDERR_BYTES)
+    if signals.cancelled:
+        return ending("cancelled")
+    if LIBC is not None:
+        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    pid, stdout, stderr = start(job, umask)
+    watch = Watch(pid, {stdout: output, stderr: errors}, signals)
+    reason = watch.follow(float(limits["timeout_s"]), limits["silence_s"])
+    survivors = watch.end(reason)
+    output.close()
+    errors.close()
+    return ending(
+        reason,
+        exit_code=watch.exit_code,
+        output_bytes=output.written,
+        truncated=output.truncated,
+        survivors=survivors,
+    )
+
+
+def ending(reason: str, **fields: Any) -> dict[str, Any]:
+    ended_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    blank = {"exit_code": None, "output_bytes": 0, "truncated": False}
+    return {"protocol": PROTOCOL, "reason": reason, **blank, **fields, "ended_at": ended_at}
+
+
+# ------------------------------------------------------------------------------ the agent's process
+
+
+def start(job: Mapping[str, Any], umask: int) -> tuple[int, int, int]:
+    """Process id and the reading ends of its standard output and error."""
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe()
+    runner = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        become(job, umask, runner, out_write, err_write)
+    os.close(out_write)
+    os.close(err_write)
+    return pid, out_read, err_read
+
+
+def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr: int) -> NoReturn:
+    """Turns the forked child into the agent. Every other descriptor closes on exec by itself."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for name in (signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
+            signal.signal(name, signal.SIG_DFL)
+        os.setsid()
+        if LIBC is not None:
+            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != runner:
+                os._exit(126)
+        os.dup2(os.open("stdin", os.O_RDONLY), 0)
+        os.dup2(stdout, 1)
+        os.dup2(stderr, 2)
+        os.umask(umask)
+        os.chdir(job["cwd"])
+        argv: list[str] = job["argv"]
+        env = {**job["env"], "AM_RUN_ID": job["run_id"]}
+        os.execvpe(argv[0], argv, env)  # noqa: S606 - no shell is the point
+    except (OSError, TypeError, ValueError) as error:
+        os.write(stderr, f"The agent could not be started: {error}\n".encode())
+        os._exit(127)
+    finally:
+        os._exit(126)
+
+
+class Signals:
+    """Signals as something that poll can wait for."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self.fd, write = os.pipe()
+        os.set_blocking(self.fd, False)
+        os.set_blocking(write, False)
+        signal.set_wakeup_fd(write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, self._wake)
+        signal.signal(signal.SIGTERM, self._cancel)
+
+    def _wake(self, *_: object) -> None:
+        """Without a handler of its own a signal does not reach the descriptor."""
+
+    def _cancel(self, *_: object) -> None:
+        self.cancelled = True
+
+    def clear(self) -> None:
+        os.read(self.fd, CHUNK)
+
+
+class Sink:
+    """A file that takes bytes up to a limit and drops the rest."""
+
+    def __init__(self, name: str, limit: int) -> None:
+        self._fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._limit = limit
+        self.written: int = 0
+        self.truncated = False
+
+    def take(self, data: bytes) -> None:
+        kept = memoryview(data)[: self._limit - self.written]
+        self.truncated |= len(kept) < len(data)
+        try:
+            while kept:
+                count = os.write(self._fd, kept)
+                self.written += count
+                kept = kept[count:]
+        except OSError:  # A full disk must not end the agent: its work is in git, not here.
+            self._limit = self.written
+            self.truncated = True
+
+    def close(self) -> None:
+        os.fsync(self._fd)
+        os.close(self._fd)
+
+
+class Watch:
+    """The agent while it runs: its output on the way to the files, and its end."""
+
+    def __init__(self, pid: int, pipes: dict[int, Sink], signals: Signals) -> None:
+        self.exit_code: int | None = None
+        self._pid = pid
+        self._pipes = pipes
+        self._signals = signals
+        self._heard = time.monotonic()
+        self._poll = select.poll()
+        for fd in (signals.fd, *pipes):
+            self._poll.register(fd, select.POLLIN)
+
+    def follow(self, timeout_s: float, silence_s: float | None) -> str:
+        """Returns why the watching is over."""
+        deadline = time.monotonic() + timeout_s
+        while self.exit_code is None:
+            now = time.monotonic()
+            quiet_at = deadline if silence_s is None else self._heard + silence_s
+            if self._signals.cancelled:
+                return "cancelled"
+            if now >= deadline:
+                return "timeout"
+            if now >= quiet_at:
+                return "stalled"
+            self._turn(min(deadline, quiet_at))
+        return "exited"
+
+    def end(self, reason: str) -> list[int]:
+        """Ends what is left of the agent; returns the processes that cannot be ended."""
+        if reason == "exited":
+            self._until(lambda: not self._pipes, DRAIN_S)
+        else:
+            self._signal_group(signal.SIGTERM)
+            self._until(lambda: self.exit_code is not None, GRACE_S)
+        survivors = self._kill()
+        self._until(lambda: not self._pipes, DRAIN_S)
+        self._reap()
+        return survivors
+
+    def _kill(self) -> list[int]:
+        if not LINUX:  # No subreaper there: what left the tree is found by its group only.
+            self._signal_group(signal.SIGKILL)
+        deadline = time.monotonic() + KILL_S
+        # Again and again, because a process can fork between the look and the signal.
+        while (alive := descendants()) and time.monotonic() < deadline:
+            for pid in alive:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except (ProcessLookupError, PermissionError):
+                    continue
+            self._turn(time.monotonic() + 0.02)
+        return alive
+
+    def _signal_group(self, number: int) -> None:
+        try:
+            os.killpg(self._pid, number)
+        except (ProcessLookupError, PermissionError):
+            return
+
+    def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not done() and time.monotonic() < deadline:
+            self._turn(deadline)
+
+    def _turn(self, until: float) -> None:
+        """Waits for output or a signal, at most until then, and deals with what came."""
+        seconds = min(max(0.0, until - time.monotonic()), 3600.0)
+        for fd, _ in self._poll.poll(int(seconds * 1000) + 1):
+            if fd == self._signals.fd:
+                self._signals.clear()
+            else:
+                self._copy(fd)
+        self._reap()
+
+    def _copy(self, fd: int) -> None:
+        data = os.read(fd, CHUNK)
+        if data:
+            self._heard = time.monotonic()
+            self._pipes[fd].take(data)
+        else:
+            self._poll.unregister(fd)
+            os.close(fd)
+            del self._pipes[fd]
+
+    def _reap(self) -> None:
+        """Takes the ended children: the agent, and orphans that this subreaper inherited."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self._pid:
+                self.exit_code = os.waitstatus_to_exitcode(status)
+
+
+# ------------------------------------------------------------------------------- the process table
+
+
+def descendants() -> list[int]:
+    """Living processes below this one, however they detached themselves."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in parents():
+        children.setdefault(parent, []).append(pid)
+    found: list[int] = []
+    ahead = [os.getpid()]
+    while ahead:
+        below = children.get(ahead.pop(), [])
+        found += below
+        ahead += below
+    return found
+
+
+def parents() -> list[tuple[int, int]]:
+    """Process id and parent of every living process."""
+    if not LINUX:
+        rows = [line.split() for line in ps("-A", "-o", "pid=,ppid=,stat=").splitlines()]
+        return [(int(pid), int(parent)) for pid, parent, state in rows if state[0] != "Z"]
+    pairs: list[tuple[int, int]] = []
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (fields := stat(name)) and fields[0] not in "ZX":
+            pairs.append((int(name), int(fields[1])))
+    return pairs
+
+
+def stat(pid: str) -> list[str]:
+    """The fields of /proc/<pid>/stat from the third on; the second may hold blanks and brackets."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def start_time() -> str | None:
+    """With the process id it names a process for good, because ids are used again."""
+    if LINUX:
+        return stat("self")[19]
+    return ps("-o", "lstart=", "-p", str(os.getpid())).strip() or None
+
+
+def ps(*arguments: str) -> str:
+    """The process table where there is no /proc."""
+    import subprocess
+
+    done = subprocess.run(["/bin/ps", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout
+
+
+def boot_id() -> str | None:
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except OSError:
+        return None
+
+
+# --------------------------------------------------------------------------------------- its files
+
+
+def write_json(name: str, value: Mapping[str, Any]) -> None:
+    """Whole or not at all, also after a power cut."""
+    fd = os.open(f"{name}.tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(fd, "w", encoding="utf-8") as file:
+        json.dump(value, file)
+        file.flush()
+        os.fsync(fd)
+    os.replace(f"{name}.tmp", name)
+    folder = os.open(".", os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

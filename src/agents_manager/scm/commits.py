@@ -1,0 +1,118 @@
+"""Reads what commits hold: where a branch left its base, what it changed, and the files of a
+commit. Asked of the repository alone: a `.gitattributes` of an agent cannot hide a change here."""
+
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from agents_manager.errors import GitError, InvalidRepository
+from agents_manager.flow.ports import Change
+from agents_manager.scm.git import Place, branch_tip, common_dir, first_error, git
+
+DIFF_LIMIT = 2 * 1024 * 1024
+HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
+
+
+async def tip_or_refuse(place: Place, branch: str) -> str:
+    tip = await branch_tip(place, branch)
+    if tip is None:
+        raise InvalidRepository(f'There is no branch "{branch}" in "{place.git_dir}".')
+    return tip
+
+
+async def checkouts(place: Place, branch: str) -> list[Path]:
+    """The folders that have the branch checked out, as the repository remembers them."""
+    listed = await git(place, "worktree", "list", "--porcelain", "-z")
+    found: list[Path] = []
+    for record in listed.stdout.split(b"\0\0"):
+        lines = record.split(b"\0")
+        if f"branch refs/heads/{branch}".encode() in lines:
+            found.append(Path(os.fsdecode(lines[0].removeprefix(b"worktree "))))
+    return found
+
+
+async def fork_point(place: Place, branch: str, base: str) -> str:
+    """The newest commit that the branch and its base share."""
+    ends = await tip_or_refuse(place, base), await tip_or_refuse(place, branch)
+    found = await git(place, "merge-base", "--end-of-options", *ends, check=False)
+    if found.code == 1:
+        raise InvalidRepository(f'The branches "{branch}" and "{base}" share no history.')
+    if found.code:
+        raise GitError(f"git merge-base failed: {first_error(found)}")
+    return found.line
+
+
+async def change(place: Place, branch: str, base: str) -> Change:
+    start = await fork_point(place, branch, base)
+    head = await tip_or_refuse(place, branch)
+    fields = "--format=%H%x00%s%x00%an"
+    log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", f"{start}..{head}")
+    entries = iter(item.decode(errors="replace") for item in log.items)
+    files, additions, deletions = await _totals(place, start, head)
+    return Change(
+        base_sha=start,
+        head_sha=head,
+        commits=tuple(
+            {"sha": sha, "subject": subject, "author": author}
+            for sha, subject, author in zip(entries, entries, entries, strict=True)
+        ),
+        files=files,
+        additions=additions,
+        deletions=deletions,
+    )
+
+
+async def _totals(place: Place, start: str, head: str) -> tuple[int, int, int]:
+    stat = await git(place, "diff-tree", "-z", "--numstat", *PLAIN, start, head)
+    files = additions = deletions = 0
+    entries = iter(stat.items)
+    for entry in entries:
+        added, deleted, path = entry.split(b"\t", 2)
+        if not path:
+            # A rename: its two names are entries of their own.
+            next(entries)
+            next(entries)
+        files += 1
+        additions += 0 if added == b"-" else int(added)
+        deletions += 0 if deleted == b"-" else int(deleted)
+    return files, additions, deletions
+
+
+async def diff(place: Place, base_sha: str, head_sha: str) -> str:
+    ends = checked(base_sha), checked(head_sha)
+    patch = await git(place, "diff-tree", "-p", *PLAIN, *ends, limit=DIFF_LIMIT)
+    if not patch.cut:
+        return patch.stdout.decode(errors="replace")
+    whole = patch.stdout[: patch.stdout.rfind(b"\n") + 1].decode(errors="replace")
+    return f"{whole}[The diff was cut here: it is longer than {DIFF_LIMIT // 1024**2} MB.]\n"
+
+
+async def export(repo: Path, sha: str, into: Path) -> None:
+    """Writes the files of a commit, and nothing else, into an empty folder: no `.git`, no hook, and
+    no filter of the repository's own configuration, which an agent's worktree shares."""
+    common = await common_dir(repo)
+    off = await _own_filters_off(Place(git_dir=common))
+    with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
+        place = Place(git_dir=common, work_tree=into, index=Path(scratch) / "index", settings=off)
+        await git(place, "read-tree", checked(sha))
+        await git(place, "checkout-index", "--all", "--force", "--quiet")
+
+
+async def _own_filters_off(place: Place) -> tuple[str, ...]:
+    listed = await git(place, "config", "--list", "-z", "--name-only", "--show-scope")
+    scopes, keys = listed.items[::2], listed.items[1::2]
+    filters = {
+        os.fsdecode(key).rpartition(".")[0]
+        for scope, key in zip(scopes, keys, strict=True)
+        if key.startswith(b"filter.") and scope in (b"local", b"worktree")
+    }
+    values = ("smudge=", "process=", "required=no")
+    return tuple(f"{name}.{value}" for name in sorted(filters) for value in values)
+
+
+def checked(sha: str) -> str:
+    if not HASH.fullmatch(sha):
+        raise InvalidRepository(f'"{sha[:100]}" is not a commit hash.')
+    return sha

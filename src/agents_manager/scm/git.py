@@ -1,0 +1,291 @@
+"""The only caller of git. Every call has the same small environment and settings that keep a
+repository's hooks and configuration from running programs; output is bytes, since file names need
+not be text. Filters and merge drivers keep working (Git LFS, git-crypt): their names are free, so
+no setting can switch them all off."""
+
+import asyncio
+import fcntl
+import os
+import signal
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents_manager.domain import names
+from agents_manager.errors import GitError, InvalidRepository
+
+TIMEOUT_S = 600.0
+STDERR_LIMIT = 64 * 1024
+CHUNK = 64 * 1024
+
+SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",
+    "core.sshCommand=ssh",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "safe.bareRepository=explicit",
+    "protocol.ext.allow=never",
+    "diff.external=",
+    "log.showSignature=false",
+    "user.useConfigOnly=true",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "worktree.guessRemote=false",
+    "worktree.useRelativePaths=false",
+    "i18n.commitEncoding=UTF-8",
+    "i18n.logOutputEncoding=UTF-8",
+    "advice.detachedHead=false",
+)
+FIXED_ENV = {
+    "LC_ALL": "C",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_ALLOW_PROTOCOL": "file:https:ssh",
+    "GIT_EDITOR": "true",
+}
+# HOME stays: the user's own configuration holds their name, ignored files, filters and trust.
+KEPT_ENV = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What git works on, said in full, so that no file in a work tree can lead it elsewhere."""
+
+    git_dir: Path
+    work_tree: Path | None = None
+    index: Path | None = None
+    author: tuple[str, str] | None = None
+    settings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    stdout: bytes
+    stderr: str
+    code: int
+    cut: bool
+    """Whether there was more output than the limit; the rest was not waited for."""
+
+    @property
+    def line(self) -> str:
+        return os.fsdecode(self.stdout.removesuffix(b"\n"))
+
+    @property
+    def path(self) -> Path:
+        return Path(self.line).resolve()
+
+    @property
+    def items(self) -> list[bytes]:
+        """The entries of a `-z` listing."""
+        return self.stdout.removesuffix(b"\0").split(b"\0") if self.stdout else []
+
+
+_held: ContextVar[tuple[int, ...]] = ContextVar("held", default=())
+
+
+async def git(
+    place: Place | Path,
+    *args: str | bytes | Path,
+    input: bytes | None = None,
+    check: bool = True,
+    limit: int | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Output:
+    """Runs git in a place. A folder instead of a place lets git find the repository itself: right
+    for the user's checkouts only, never for a tree an agent can write to."""
+    cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
+    verb = os.fsdecode(args[0])
+    try:
+        process = await asyncio.create_subprocess_exec(
+            "git",
+            *_flags(place),
+            *args,
+            cwd=cwd,
+            env=_environment(place),
+            stdin=asyncio.subprocess.DEVNULL if input is None else asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=_held.get(),
+        )
+    except FileNotFoundError as error:
+        missing = "git was not found on PATH; install it" if cwd.is_dir() else f"No folder {cwd}"
+        raise GitError(f"{missing}.") from error
+    try:
+        async with asyncio.timeout(timeout_s):
+            output = await _collect(process, input, limit)
+    except TimeoutError as error:
+        raise GitError(f"git {verb} took longer than {timeout_s:g} s and was stopped.") from error
+    finally:
+        await _end(process)
+    if output.code < 0 and not output.cut:
+        name = signal.Signals(-output.code).name
+        raise GitError(f"git {verb} was killed by {name}; trying again may help.")
+    if check and output.code and not output.cut:
+        raise GitError(f"git {verb} failed: {first_error(output)}")
+    return output
+
+
+def _flags(place: Place | Path) -> list[str]:
+    own = place.settings if isinstance(place, Place) else ()
+    flags = [part for setting in (*SETTINGS, *own) for part in ("-c", setting)]
+    if isinstance(place, Place):
+        flags.append(f"--git-dir={place.git_dir}")
+        if place.work_tree:
+            flags.append(f"--work-tree={place.work_tree}")
+    return flags
+
+
+def _environment(place: Place | Path) -> dict[str, str]:
+    env = {name: os.environ[name] for name in KEPT_ENV if name in os.environ} | FIXED_ENV
+    if isinstance(place, Place) and place.index:
+        env["GIT_INDEX_FILE"] = str(place.index)
+    if isinstance(place, Place) and place.author:
+        for who in ("AUTHOR", "COMMITTER"):
+            env[f"GIT_{who}_NAME"], env[f"GIT_{who}_EMAIL"] = place.author
+    return env
+
+
+async def _collect(
+    process: asyncio.subprocess.Process, input: bytes | None, limit: int | None
+) -> Output:
+    assert process.stdout
+    assert process.stderr
+    async with asyncio.TaskGroup() as group:
+        if input is not None:
+            group.create_task(_feed(process, input))
+        errors = group.create_task(_read(process.stderr, STDERR_LIMIT, drain=True))
+        stdout, cut = await _read(process.stdout, limit)
+        if cut:
+            _signal(process, signal.SIGKILL)
+    stderr = errors.result()[0].decode(errors="replace")
+    return Output(stdout=stdout, stderr=stderr, code=await process.wait(), cut=cut)
+
+
+async def _feed(process: asyncio.subprocess.Process, input: bytes) -> None:
+    assert process.stdin
+    # A git that fails early closes its input; its exit status tells the story.
+    with suppress(BrokenPipeError, ConnectionResetError):
+        process.stdin.write(input)
+        await process.stdin.drain()
+    process.stdin.close()
+
+
+async def _read(
+    stream: asyncio.StreamReader, limit: int | None, *, drain: bool = False
+) -> tuple[bytes, bool]:
+    kept = bytearray()
+    while chunk := await stream.read(CHUNK):
+        kept += chunk
+        if limit is not None and len(kept) > limit:
+            del kept[limit:]
+            if not drain:
+                return bytes(kept), True
+    return bytes(kept), False
+
+
+def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    # Asked politely first: git removes its lock files then.
+    _signal(process, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(5):
+            await process.wait()
+    except TimeoutError:
+        _signal(process, signal.SIGKILL)
+        await process.wait()
+
+
+def first_error(output: Output) -> str:
+    lines = [line for line in output.stderr.splitlines() if line.strip()]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:"))]
+    return names.one_line((telling or lines or [f"exit status {output.code}"])[0])
+
+
+async def common_dir(repo: Path) -> Path:
+    """The repository's own folder, shared by all its worktrees."""
+    if not await asyncio.to_thread(repo.is_dir):
+        raise InvalidRepository(f'There is no folder "{repo}".')
+    found = await git(repo, "rev-parse", "--path-format=absolute", "--git-common-dir", check=False)
+    if found.code:
+        raise InvalidRepository(f'"{repo}" cannot be used: {first_error(found)}')
+    return found.path
+
+
+async def commit_of(place: Place, name: str) -> str | None:
+    found = await git(
+        place, "rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}", check=False
+    )
+    return found.line if found.code == 0 else None
+
+
+async def branch_tip(place: Place, branch: str) -> str | None:
+    return await commit_of(place, f"refs/heads/{names.check_branch(branch)}")
+
+
+async def contains(place: Place, tip: str, commit: str) -> bool:
+    """Whether the commit is part of the history of the tip; both are hashes."""
+    asked = await git(
+        place, "merge-base", "--is-ancestor", "--end-of-options", commit, tip, check=False
+    )
+    if asked.code > 1:
+        raise GitError(f"git merge-base failed: {first_error(asked)}")
+    return asked.code == 0
+
+
+async def signed(place: Place) -> Place:
+    """The same place with an author for our own commits: the user's where git knows one."""
+    known = await git(place, "var", "GIT_COMMITTER_IDENT", check=False)
+    if known.code == 0:
+        return place
+    return replace(place, author=("Agents Manager", "agents-manager@localhost"))
+
+
+@asynccontextmanager
+async def locked(common: Path, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[None]:
+    """One change to a repository's worktrees and base branches at a time, over all processes. The
+    gits started inside hold the lock too: after a kill -9 of this process the next holder waits
+    until they are done."""
+    path = common / "agents-manager.lock"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        await _acquire(fd, path, timeout_s)
+        token = _held.set((*_held.get(), fd))
+        try:
+            yield
+        finally:
+            _held.reset(token)
+            fcntl.flock(fd, fcntl.LOCK_UN)
+    finally:
+        os.close(fd)
+
+
+async def _acquire(fd: int, path: Path, timeout_s: float) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            # Polled, since a blocking flock would hold a thread that cannot be cancelled.
+            while True:
+                try:
+                    return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    await asyncio.sleep(0.02)
+    except TimeoutError as error:
+        raise GitError(f'"{path}" was held by another process for {timeout_s:g} s.') from error

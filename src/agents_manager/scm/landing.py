@@ -1,0 +1,110 @@
+"""Moves a branch to a merge commit, and the user's checkout of that branch with it. An intent, a
+ref under `refs/agents-manager/merging/`, stands from before the first file moves until the branch
+has moved; whoever lands next completes what a killed process left, so a merge happens once."""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from agents_manager.errors import GitError, HookFailed
+from agents_manager.scm import commits
+from agents_manager.scm.git import Output, Place, branch_tip, commit_of, first_error, git
+
+INTENTS = "refs/agents-manager/merging"
+
+
+async def land(repo: Path, common: Path, base: str, old: str, new: str) -> None:
+    """The caller holds the repository's lock. Nothing has moved when this raises."""
+    store = Place(git_dir=common)
+    checkouts = await _checkouts(repo, store, base)
+    for checkout in checkouts:
+        await _move_files(checkout, old, new, "--dry-run")
+    await git(store, "update-ref", f"{INTENTS}/{base}", new)
+    await _complete(store, checkouts, base, old, new)
+
+
+async def complete_unfinished(repo: Path, common: Path, base: str) -> None:
+    """Lands what was decided before a crash, unless the branch or its files went on since."""
+    store = Place(git_dir=common)
+    new = await commit_of(store, f"{INTENTS}/{base}")
+    if new is None:
+        return
+    old = await commit_of(store, f"{new}^1")
+    if old and old == await branch_tip(store, base):
+        # Files in the way are for the merge that is asked for now: it meets them too.
+        with suppress(HookFailed):
+            await _complete(store, await _checkouts(repo, store, base), base, old, new)
+    else:
+        await _withdraw(store, base)
+
+
+async def _complete(
+    store: Place, checkouts: Sequence[Place], base: str, old: str, new: str
+) -> None:
+    moved: list[Place] = []
+    try:
+        # Files first: killed after this, the user sees staged changes that lose nothing when
+        # committed. The other way round a careless commit would undo the merge.
+        for checkout in checkouts:
+            await _move_files(checkout, old, new)
+            moved.append(checkout)
+        moves = f"update refs/heads/{base} {new} {old}\ndelete {INTENTS}/{base} {new}\n"
+        note = f"merge {new}: pull request"
+        await git(store, "update-ref", "-m", note, "--stdin", input=moves.encode())
+    except (GitError, HookFailed):
+        for checkout in moved:
+            await _move_files(checkout, new, old)
+        await _withdraw(store, base)
+        raise
+
+
+async def _withdraw(store: Place, base: str) -> None:
+    await git(store, "update-ref", "-d", f"{INTENTS}/{base}")
+
+
+async def _checkouts(repo: Path, store: Place, base: str) -> list[Place]:
+    """Where the branch is checked out. The repository's list is wrong about the first folder of a
+    submodule, so the project's own is asked as well."""
+    folders = [path for path in await commits.checkouts(store, base) if (path / ".git").exists()]
+    head = await git(repo, "symbolic-ref", "-q", "HEAD", check=False)
+    if head.line == f"refs/heads/{base}":
+        folders.append((await git(repo, "rev-parse", "--show-toplevel")).path)
+    return [
+        Place(git_dir=(await git(folder, "rev-parse", "--absolute-git-dir")).path, work_tree=folder)
+        for folder in dict.fromkeys(folders)
+    ]
+
+
+async def _move_files(checkout: Place, old: str, new: str, *flags: str) -> None:
+    """Like a checkout: local changes stay, and where they are in the way nothing is touched."""
+    await git(checkout, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
+    moved = await git(checkout, "read-tree", "-m", "-u", *flags, old, new, check=False)
+    if moved.code and "index.lock" in moved.stderr:
+        raise GitError(f'Another git works in "{checkout.work_tree}": {first_error(moved)}')
+    if moved.code:
+        raise HookFailed(await _refusal(checkout, old, new, moved))
+
+
+async def _refusal(checkout: Place, old: str, new: str, refused: Output) -> str:
+    changed = (await git(checkout, "diff-tree", "-r", "-z", "--name-only", old, new)).items
+    local = (await git(checkout, "diff-index", "-z", "--name-only", old)).items
+    tracked = (await git(checkout, "ls-tree", "-r", "-z", "--name-only", old)).items
+    files = _in_the_way(checkout, changed, {*local}, {*tracked})
+    what = ", ".join(path.decode(errors="replace") for path in files) or first_error(refused)
+    return (
+        f'The checkout at "{checkout.work_tree}" has uncommitted changes in {what}; '
+        "commit or stash them, then approve again."
+    )
+
+
+def _in_the_way(
+    checkout: Place, changed: Sequence[bytes], local: set[bytes], tracked: set[bytes]
+) -> list[bytes]:
+    assert checkout.work_tree
+    top = checkout.work_tree
+    return [
+        path
+        for path in changed
+        if path in local or (path not in tracked and os.path.lexists(top / os.fsdecode(path)))
+    ]

@@ -1,0 +1,145 @@
+"""A task's worktree as it lies on disk: its folder, what the repository knows about it, whether the
+two agree, and how it is taken away without losing work. Files here are read with suspicion: an
+agent can write all of them."""
+
+import asyncio
+import os
+import re
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain import names
+from agents_manager.errors import InvalidInput, InvalidRepository
+from agents_manager.scm import snapshots
+from agents_manager.scm.git import Place, branch_tip, commit_of, git
+
+KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+MERGING = "an unfinished merge"
+UNFINISHED = {
+    "MERGE_HEAD": MERGING,
+    "CHERRY_PICK_HEAD": "an unfinished cherry-pick",
+    "REVERT_HEAD": "an unfinished revert",
+    "BISECT_LOG": "an unfinished bisect",
+    "rebase-merge": "an unfinished rebase",
+    "rebase-apply": "an unfinished rebase",
+    "sequencer": "an unfinished sequence of commits",
+    "index.lock": "a git process that was cut off",
+    "HEAD.lock": "a git process that was cut off",
+}
+
+
+class Tree:
+    def __init__(self, common: Path, home: Path, key: str) -> None:
+        if not KEY.fullmatch(key):
+            raise InvalidRepository(f'"{names.one_line(key)}" cannot name a worktree.')
+        self.common = common
+        self.home = home
+        self.key = key
+        self.path = home / key
+
+    def registered(self) -> Path | None:
+        """The repository's folder about this worktree."""
+        target = str(self.path / ".git")
+        known = (self.common / "worktrees").glob("*/gitdir")
+        return next((file.parent for file in known if read(file) == target), None)
+
+    def place(self) -> Place | None:
+        """Where git works on this tree, or None when tree and repository do not agree."""
+        admin = self.registered()
+        if admin is None or self.path.is_symlink() or not self.path.is_dir():
+            return None
+        agreed = read(self.path / ".git") == f"gitdir: {admin}"
+        # Git takes branches and configuration from where this file points.
+        same = (admin / read(admin / "commondir")).resolve() == self.common
+        return Place(git_dir=admin, work_tree=self.path) if agreed and same else None
+
+    async def discard(self, fallback: str | None) -> None:
+        """Takes the worktree away, its work saved first; may be cut off anywhere and repeated.
+        `fallback` is the branch it was on, for a tree that does not tell any more."""
+        admin = self.registered()
+        if self._exists():
+            # A worktree whose creation was cut off holds no work, only half a checkout.
+            fresh = admin is not None and read(admin / "locked") == "initializing"
+            keep = not fresh and await self._rescue(admin, fallback)
+            await asyncio.to_thread(self._move_away, ".kept" if keep else ".trash")
+        if admin is not None:
+            removal = ("worktree", "remove", "--force", "--force", "--end-of-options", self.path)
+            await git(Place(git_dir=self.common), *removal)
+        await asyncio.to_thread(self._empty_trash)
+
+    async def _rescue(self, admin: Path | None, fallback: str | None) -> bool:
+        """Saves a snapshot; True if the folder must be kept, as no snapshot holds all of it."""
+        if self.path.is_symlink() or not self.path.is_dir():
+            return True
+        store = Place(git_dir=self.common)
+        head = await _head(store, admin) if admin else None
+        if head is None and fallback:
+            head = await branch_tip(store, fallback)
+        index = admin / "index" if admin and (admin / "index").is_file() else None
+        found = await snapshots.save(self.common, self.path, self.key, head, index)
+        return bool(found.nested)
+
+    def _exists(self) -> bool:
+        return os.path.lexists(self.path)
+
+    def _move_away(self, folder: str) -> None:
+        """In one step, so that half a folder is never taken for work with deleted files."""
+        (self.home / folder).mkdir(exist_ok=True)
+        number = 1
+        while os.path.lexists(target := self.home / folder / f"{self.key}.{number}"):
+            number += 1
+        self.path.rename(target)
+
+    def _empty_trash(self) -> None:
+        for left in (self.home / ".trash").glob(f"{self.key}.*"):
+            shutil.rmtree(left, onerror=_make_writable)
+
+
+def _make_writable(remove: Callable[..., Any], path: str, _: Any) -> None:
+    """Package caches make their folders read-only."""
+    Path(path).parent.chmod(0o700)
+    Path(path).chmod(0o700)
+    remove(path)
+
+
+async def _head(store: Place, admin: Path) -> str | None:
+    """The commit a worktree stands on, by its own file: git may refuse a broken one."""
+    text = read(admin / "HEAD")
+    if not text.startswith("ref: refs/heads/"):
+        return await commit_of(store, text) if text else None
+    try:
+        return await branch_tip(store, text.removeprefix("ref: refs/heads/"))
+    except InvalidInput:
+        return None
+
+
+async def fault(place: Place, branch: str) -> str | None:
+    """Why a worktree cannot be worked on as it stands; None if it can."""
+    head = read(place.git_dir / "HEAD")
+    if head != f"ref: refs/heads/{branch}":
+        return f'it is on "{names.one_line(head.removeprefix("ref: refs/heads/"))}"'
+    unmerged = await git(place, "ls-files", "-z", "--unmerged", check=False)
+    if unmerged.code:
+        return "its index cannot be read"
+    if unmerged.stdout:
+        return "files with unresolved conflicts"
+    return _unfinished(place.git_dir)
+
+
+def _unfinished(git_dir: Path) -> str | None:
+    found = (text for file, text in UNFINISHED.items() if os.path.lexists(git_dir / file))
+    return next(found, None)
+
+
+def read(file: Path) -> str:
+    """A small text file git wrote, or nothing: a pipe put in its place must not stop us."""
+    try:
+        if not stat.S_ISREG(file.lstat().st_mode):
+            return ""
+        with file.open("rb") as content:
+            return os.fsdecode(content.read(8192)).strip("\n")
+    except OSError:
+        return ""

@@ -1,0 +1,213 @@
+"""The only reader of the environment and of configuration files.
+
+Layers, later wins: defaults < `<AM_HOME>/config.json` < `<project>/.agents-manager/config.json`.
+Unknown keys are errors that name the closest key.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from agents_manager.agents.config import ScriptedConfig
+from agents_manager.domain import strict_json
+from agents_manager.domain.task import Project
+from agents_manager.domain.value import Value
+from agents_manager.errors import InvalidConfig, closest
+from agents_manager.flow.ports import CheckSpec, ProjectConfig
+
+PROJECT_FOLDER = ".agents-manager"
+MAX_FILE_BYTES = 1024 * 1024
+DEFAULT_PORT = 4100
+
+
+class _Keys(Value):
+    """Files speak camelCase, as their readers expect of JSON."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
+    )
+
+
+class CheckConfig(_Keys):
+    command: str = Field(min_length=1)
+    """What `sh` runs in a clean checkout of the commit; exit code 0 means passed."""
+    enabled: bool = True
+    severity: Literal["error", "warning"] = "error"
+    """Whether a failure stops the outcome or is only told."""
+    modes: tuple[str, ...] = ("implement",)
+    """The modes after which it runs."""
+    timeout: int = Field(default=120_000, gt=0)
+    """Milliseconds."""
+
+
+class LimitsConfig(_Keys):
+    host: int = Field(default=8, gt=0)
+    """How many agents may work at a time on this machine."""
+
+
+class Config(_Keys):
+    default_agent_type: str = "scripted"
+    """The agent of runs that name none."""
+    default_pipeline: str = "feature"
+    """The pipeline of tasks that name none."""
+    branch_prefix: str = "agent/"
+    """What the branches of tasks begin with."""
+    auto_commit: bool = True
+    """Commit what an agent left uncommitted."""
+    agents: Mapping[str, ScriptedConfig] = Field(default_factory=dict[str, ScriptedConfig])
+    """Settings of each agent, by its name."""
+    checks: Mapping[str, CheckConfig] = Field(default_factory=dict[str, CheckConfig])
+    """The project's checks, by name."""
+    fail_on_error: bool = True
+    """Whether a failed check of severity error turns the outcome into an error."""
+    limits: LimitsConfig = LimitsConfig()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one process needs to know before it can begin."""
+
+    home: Path
+    database_url: str | None
+
+    @property
+    def database(self) -> str | Path:
+        return self.database_url or self.home / "agents-manager.db"
+
+
+def from_environment() -> Settings:
+    home = Path(os.environ.get("AM_HOME") or Path.home() / ".agents-manager").expanduser()
+    return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None)
+
+
+def user_name() -> str:
+    """How this machine's user is called in the record."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"
+
+
+class ConfigFiles:
+    """Reads the layers anew whenever a file changed."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._cache: dict[Path, tuple[tuple[int, int], Mapping[str, Any]]] = {}
+
+    def of(self, project: Project) -> ProjectConfig:
+        folder = Path(project.path) / PROJECT_FOLDER
+        config = self.config(project)
+        checks = {n: c for n, c in config.checks.items() if c.enabled}
+        modes = dict.fromkeys(m for c in checks.values() for m in c.modes)
+        return ProjectConfig(
+            default_agent=config.default_agent_type,
+            default_pipeline=config.default_pipeline,
+            branch_prefix=config.branch_prefix,
+            auto_commit=config.auto_commit,
+            checks=tuple(
+                CheckSpec(
+                    name=name,
+                    command=check.command,
+                    severity=check.severity,
+                    timeout_s=check.timeout / 1000,
+                )
+                for name, check in checks.items()
+            ),
+            checks_by_mode={m: tuple(n for n, c in checks.items() if m in c.modes) for m in modes},
+            fail_on_error=config.fail_on_error,
+            commands_fingerprint=_fingerprint(checks),
+            instructions=_text(folder / "instructions.md"),
+        )
+
+    def agents(self, project: Project) -> Mapping[str, ScriptedConfig]:
+        return self.config(project).agents
+
+    def config(self, project: Project | None) -> Config:
+        layers = [self._home / "config.json"]
+        if project is not None:
+            layers.append(Path(project.path) / PROJECT_FOLDER / "config.json")
+        merged: dict[str, Any] = {}
+        for layer in layers:
+            merged = _merge(merged, self._layer(layer))
+        return Config.model_validate(merged)
+
+    def _layer(self, path: Path) -> Mapping[str, Any]:
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            return {}
+        stamp = (stat.st_mtime_ns, stat.st_size)
+        known = self._cache.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, _read(path))
+            self._cache[path] = known
+        return known[1]
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    text = _text(path)
+    try:
+        value = strict_json.loads(text, max_bytes=MAX_FILE_BYTES, max_depth=20)
+    except ValueError as error:
+        raise InvalidConfig(f"{path} is not valid JSON: {error}.") from None
+    if not isinstance(value, dict):
+        raise InvalidConfig(f"{path} must hold an object.")
+    try:
+        Config.model_validate(value)
+    except ValidationError as error:
+        raise InvalidConfig(f"{path} has errors.", _faults(error, text)) from None
+    return cast("dict[str, Any]", value)
+
+
+def _faults(error: ValidationError, text: str) -> list[str]:
+    faults: list[str] = []
+    for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        place = ".".join(str(part) for part in fault["loc"])
+        key = str(fault["loc"][-1])
+        message = fault["msg"]
+        if fault["type"] == "extra_forbidden":
+            message = f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
+        faults.append(f"line {_line_of(key, text)}, {place}: {message}")
+    return faults
+
+
+def _known_keys(place: tuple[int | str, ...]) -> list[str]:
+    models = {"checks": CheckConfig, "agents": ScriptedConfig, "limits": LimitsConfig}
+    model = models.get(str(place[0]), Config) if len(place) > 1 else Config
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _line_of(key: str, text: str) -> int:
+    quoted = json.dumps(key, ensure_ascii=False)
+    return next((n for n, line in enumerate(text.splitlines(), 1) if quoted in line), 1)
+
+
+def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        old = merged.get(key)
+        if isinstance(old, dict) and isinstance(value, dict):
+            merged[key] = _merge(cast("dict[str, Any]", old), cast("dict[str, Any]", value))
+        else:
+            merged[key] = value
+    return merged
+
+
+def _fingerprint(checks: Mapping[str, CheckConfig]) -> str:
+    """Changes whenever a command that would be run changes."""
+    commands = json.dumps({name: check.command for name, check in sorted(checks.items())})
+    return hashlib.sha256(commands.encode()).hexdigest()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfig(f"{path} cannot be read: {error}.") from None

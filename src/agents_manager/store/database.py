@@ -1,0 +1,68 @@
+"""The way in: opens the database of an address or a path, at the schema of this version."""
+
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from agents_manager.errors import InvalidConfig, StoreError
+from agents_manager.store.engines import (
+    Engines,
+    Synchronous,
+    postgres_engines,
+    sqlite_engine,
+    sqlite_engines,
+)
+from agents_manager.store.migrate import upgrade
+from agents_manager.store.tx import Database
+
+__all__ = ["Database", "open_database", "sqlite_engine"]
+
+POSTGRES = ("postgresql", "postgres")
+
+
+def open_database(
+    url_or_path: str | Path, *, synchronous: Synchronous = "NORMAL", backups: Path | None = None
+) -> Database:
+    """Creates the file and its tables if they are missing. `backups` is where an old file is kept
+    before its schema changes; the folder `backups` beside the file unless given."""
+    engines = _engines(url_or_path, synchronous)
+    try:
+        folder = backups or (engines.path or Path.cwd()).parent / "backups"
+        upgrade(engines, backups=folder)
+    except BaseException:
+        engines.dispose()
+        raise
+    return Database(engines)
+
+
+def _engines(url_or_path: str | Path, synchronous: Synchronous) -> Engines:
+    if isinstance(url_or_path, str) and "://" in url_or_path:
+        try:
+            url = make_url(url_or_path)
+        except (ArgumentError, ValueError) as error:
+            raise InvalidConfig("The database address cannot be read.") from error
+        kind = url.drivername.partition("+")[0]
+        if kind in POSTGRES:
+            return postgres_engines(url)
+        if kind != "sqlite" or not url.database:
+            raise InvalidConfig(
+                f'A database of kind "{kind}" cannot be used; give a path, or postgresql://…'
+            )
+        url_or_path = url.database
+    path = Path(url_or_path).expanduser().absolute()
+    _prepare(path)
+    return sqlite_engines(path, synchronous)
+
+
+def _prepare(path: Path) -> None:
+    """The file belongs to its user alone; SQLite gives its journals the same mode."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)
+    except OSError as error:
+        raise StoreError(
+            f'The database "{path}" cannot be created: {error.strerror}. '
+            "Choose a folder that you can write to."
+        ) from error

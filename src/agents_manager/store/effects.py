@@ -1,0 +1,95 @@
+"""Effects, the work items: which are due, and whose turn it is within a task."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, exists, func, insert, or_, select, update
+
+from agents_manager.domain.effects import OUT_OF_LINE
+from agents_manager.domain.ids import EffectId, HistoryId, TaskId
+from agents_manager.domain.task import OPEN_EFFECTS, EffectRow
+from agents_manager.errors import NotFound
+from agents_manager.store import schema
+from agents_manager.store.rows import Rows
+
+EFFECTS = Rows(schema.effect, EffectRow, NotFound)
+_EFFECT = schema.effect.c
+_ADD = insert(schema.effect).values(
+    seq=select(func.coalesce(func.max(_EFFECT.seq), 0) + 1)
+    .where(_EFFECT.task_id == bindparam("b_task"))
+    .scalar_subquery()
+)
+_EARLIER = schema.effect.alias("earlier")
+_KEEPS_LINE = _EARLIER.c.kind.not_in(sorted(OUT_OF_LINE))
+_BLOCKED = exists().where(
+    _EARLIER.c.task_id == _EFFECT.task_id,
+    _EARLIER.c.seq < _EFFECT.seq,
+    _EARLIER.c.status.in_(OPEN_EFFECTS),
+    _KEEPS_LINE,
+)
+_DUE = (
+    EFFECTS.select.where(
+        _EFFECT.status == "pending",
+        _EFFECT.due_at <= bindparam("now"),
+        or_(_EFFECT.kind.in_(sorted(OUT_OF_LINE)), ~_BLOCKED),
+    )
+    .order_by(_EFFECT.due_at, _EFFECT.task_id, _EFFECT.seq)
+    .limit(bindparam("most"))
+)
+_OPEN = EFFECTS.select.where(_EFFECT.status.in_(OPEN_EFFECTS)).order_by(
+    _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
+)
+_OPEN_OF_TASK = (
+    EFFECTS.select.where(_EFFECT.status.in_(OPEN_EFFECTS), _EFFECT.task_id == bindparam("wanted"))
+).order_by(_EFFECT.seq)
+_STARTED = EFFECTS.select.where(_EFFECT.status == "started").order_by(
+    _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
+)
+_NEXT_DUE = select(func.min(_EFFECT.due_at)).where(_EFFECT.status == "pending")
+_CANCEL_REST = (
+    update(schema.effect)
+    .where(
+        _EFFECT.history_id == bindparam("b_history"),
+        _EFFECT.position > bindparam("b_after"),
+        _EFFECT.status == "pending",
+    )
+    .values(status="cancelled")
+)
+
+
+class Effects:
+    def __init__(self, connection: Connection, wrote: Callable[[], None]) -> None:
+        self._connection = connection
+        self._wrote = wrote
+
+    def add(self, effect: EffectRow) -> None:
+        self._connection.execute(_ADD, {"b_task": effect.task_id, **EFFECTS.fields(effect)})
+        self._wrote()
+
+    def get(self, effect_id: EffectId) -> EffectRow:
+        return EFFECTS.get(self._connection, effect_id)
+
+    def due(self, now: datetime, limit: int) -> list[EffectRow]:
+        return EFFECTS.all(self._connection, _DUE, {"now": now, "most": limit})
+
+    def open(self, task_id: TaskId | None = None) -> list[EffectRow]:
+        if task_id is None:
+            return EFFECTS.all(self._connection, _OPEN)
+        return EFFECTS.all(self._connection, _OPEN_OF_TASK, {"wanted": task_id})
+
+    def next_due(self) -> datetime | None:
+        return self._connection.execute(_NEXT_DUE).scalar()
+
+    def started(self) -> list[EffectRow]:
+        return EFFECTS.all(self._connection, _STARTED)
+
+    def update(self, effect_id: EffectId, **fields: Any) -> None:
+        EFFECTS.update(self._connection, effect_id, fields)
+        self._wrote()
+
+    def cancel_rest(self, history_id: HistoryId, after: int, now: datetime) -> None:
+        self._connection.execute(
+            _CANCEL_REST, {"b_history": history_id, "b_after": after, "finished_at": now}
+        )
+        self._wrote()

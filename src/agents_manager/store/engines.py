@@ -1,0 +1,158 @@
+"""SQLAlchemy engines for both databases: how they connect, and how their transactions begin.
+
+A write transaction is alone on both: SQLite begins it with the write lock, Postgres with an
+advisory lock. So what it has read stays true until it commits, ids of events become visible in
+their order, and two writers cannot end in a deadlock.
+"""
+
+import importlib
+import importlib.util
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import URL, Engine, QueuePool, create_engine, event
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+from agents_manager.store.columns import dumps
+
+Synchronous = Literal["NORMAL", "FULL"]
+
+READERS = 4
+BUSY_TIMEOUT_S = 30
+IDLE_TIMEOUT_S = 60
+CONNECT_TIMEOUT_S = 10
+JOURNAL_BYTES = 64 * 1024 * 1024
+WRITE_LOCK = 0x616D_0001
+"""Any number that other programs on the database do not use for an advisory lock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engines:
+    writer: Engine
+    reader: Engine
+    where: str
+    """How messages name the database."""
+    path: Path | None
+    """The file; None on Postgres."""
+
+    def dispose(self) -> None:
+        self.reader.dispose()
+        self.writer.dispose()
+
+
+def sqlite_engines(path: Path, synchronous: Synchronous) -> Engines:
+    return Engines(
+        writer=sqlite_engine(path, immediate=True, synchronous=synchronous, pool_size=1),
+        reader=sqlite_engine(path, immediate=False, readonly=True, pool_size=READERS),
+        where=str(path),
+        path=path,
+    )
+
+
+def sqlite_engine(
+    path: Path,
+    *,
+    immediate: bool,
+    synchronous: Synchronous = "NORMAL",
+    readonly: bool = False,
+    pool_size: int = 5,
+) -> Engine:
+    """With `immediate`, a transaction takes the write lock when it begins, so that it never fails
+    by having read before it writes."""
+    engine = create_engine(
+        URL.create("sqlite+pysqlite", database=str(path)),
+        module=sqlite_module(),
+        poolclass=QueuePool,
+        pool_size=pool_size,
+        max_overflow=0 if pool_size < 5 else 10,
+        pool_reset_on_return=None,
+        connect_args={
+            "timeout": BUSY_TIMEOUT_S,
+            # We begin transactions ourselves.
+            "isolation_level": None,
+            # The pool hands a connection to one thread at a time.
+            "check_same_thread": False,
+            "cached_statements": 256,
+        },
+    )
+
+    def configure(connection: Any, record: object) -> None:
+        for pragma in (
+            "journal_mode=WAL",
+            f"synchronous={synchronous}",
+            f"busy_timeout={BUSY_TIMEOUT_S * 1000}",
+            "foreign_keys=ON",
+            "temp_store=MEMORY",
+            f"journal_size_limit={JOURNAL_BYTES}",
+            f"query_only={'ON' if readonly else 'OFF'}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        if connection.execute("SELECT sqlite_version() < '3.42'").fetchone()[0]:
+            connection.create_function("unixepoch", -1, _unixepoch)
+
+    event.listen(engine, "connect", configure)
+    begin_with(engine, "BEGIN IMMEDIATE" if immediate else "BEGIN")
+    return engine
+
+
+def sqlite_module() -> Any:
+    """Debian 12's SQLite lacks what DBOS needs, so a newer one is taken where it is installed. The
+    program must use one of the two only: two SQLite libraries drop each other's file locks."""
+    if importlib.util.find_spec("pysqlite3"):
+        return importlib.import_module("pysqlite3.dbapi2")
+    return SQLiteDialect_pysqlite.import_dbapi()
+
+
+def _unixepoch(*arguments: str) -> float:
+    """What DBOS asks of SQLite 3.42; older ones get it from here."""
+    now = time.time()
+    return now if "subsec" in arguments else int(now)
+
+
+def postgres_engines(url: URL) -> Engines:
+    url = url.set(drivername="postgresql+psycopg")
+    return Engines(
+        writer=_postgres_engine(url, "READ COMMITTED", 1, exclusive=True),
+        reader=_postgres_engine(url, "REPEATABLE READ", READERS, exclusive=False),
+        where=url.set(drivername="postgresql").render_as_string(hide_password=True),
+        path=None,
+    )
+
+
+def _postgres_engine(url: URL, isolation: Any, pool_size: int, *, exclusive: bool) -> Engine:
+    engine = create_engine(
+        url,
+        isolation_level=isolation,
+        json_serializer=dumps,
+        pool_size=pool_size,
+        max_overflow=0,
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "agents-manager"},
+    )
+
+    def configure(connection: Any, record: object) -> None:
+        # By SET, as connection poolers refuse start-up options.
+        for setting in (
+            "timezone = 'UTC'",
+            f"lock_timeout = '{BUSY_TIMEOUT_S}s'",
+            f"idle_in_transaction_session_timeout = '{IDLE_TIMEOUT_S}s'",
+            f"default_transaction_read_only = {'off' if exclusive else 'on'}",
+        ):
+            connection.execute(f"SET {setting}")
+        connection.commit()
+
+    event.listen(engine, "connect", configure)
+    if exclusive:
+        begin_with(engine, f"SELECT pg_advisory_xact_lock({WRITE_LOCK})")
+    return engine
+
+
+def begin_with(engine: Engine, statement: str) -> None:
+    """By the dialect, as a listener for "begin" would make every statement of the engine slower."""
+
+    def do_begin(dbapi_connection: Any) -> None:
+        dbapi_connection.execute(statement)
+
+    engine.dialect.do_begin = do_begin

@@ -1,0 +1,74 @@
+"""The append-only log. Ids order all events, sequence numbers those of one task without gaps."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from agents_manager.domain.event import Event, Level, Logged
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.task import Actor
+from agents_manager.errors import NotFound, TaskNotFound
+from agents_manager.store import schema
+from agents_manager.store.rows import Rows
+
+EVENTS = Rows(schema.event, Logged, NotFound, level=Level, actor=Actor.model_validate)
+_EVENT = schema.event.c
+_TASK = schema.task.c
+_COUNT = (
+    update(schema.task)
+    .where(_TASK.id == bindparam("b_id"))
+    .values(event_seq=_TASK.event_seq + 1)
+    .returning(_TASK.event_seq)
+)
+_ADD = insert(schema.event)
+_AFTER = EVENTS.select.where(_EVENT.id > bindparam("last")).limit(bindparam("most"))
+_AFTER_ALL = _AFTER.order_by(_EVENT.id)
+# A task's ids rise with its sequence numbers, and those have an index.
+_AFTER_OF_TASK = _AFTER.where(_EVENT.task_id == bindparam("wanted")).order_by(_EVENT.seq)
+_LAST = select(func.max(_EVENT.id))
+_OF_TASK = (
+    EVENTS.select.where(_EVENT.task_id == bindparam("wanted"), _EVENT.seq > bindparam("last"))
+    .order_by(_EVENT.seq)
+    .limit(bindparam("most"))
+)
+
+
+class Events:
+    def __init__(self, connection: Connection, wrote: Callable[[], None]) -> None:
+        self._connection = connection
+        self._wrote = wrote
+
+    def add(self, task_id: TaskId, event: Event, actor: Actor, now: datetime) -> Logged:
+        seq = self._connection.execute(_COUNT, {"b_id": task_id}).scalar()
+        if seq is None:
+            raise TaskNotFound(f'There is no task "{task_id}".')
+        fields: dict[str, Any] = {
+            "task_id": task_id,
+            "seq": seq,
+            "time": now,
+            "category": event.category,
+            "type": event.type,
+            "level": event.level,
+            "summary": event.sentence(),
+            "actor": actor,
+            "data": event.model_dump(mode="json", exclude={"type"}),
+        }
+        key = self._connection.execute(_ADD, fields).inserted_primary_key
+        assert key is not None
+        self._wrote()
+        return Logged(id=key[0], **fields)
+
+    def after(self, event_id: int, *, task: TaskId | None, limit: int) -> list[Logged]:
+        bounds = {"last": event_id, "most": limit}
+        if task is None:
+            return EVENTS.all(self._connection, _AFTER_ALL, bounds)
+        return EVENTS.all(self._connection, _AFTER_OF_TASK, {**bounds, "wanted": task})
+
+    def last_id(self) -> int:
+        return self._connection.execute(_LAST).scalar() or 0
+
+    def of_task(self, task_id: TaskId, *, after_seq: int, limit: int) -> list[Logged]:
+        bounds = {"wanted": task_id, "last": after_seq, "most": limit}
+        return EVENTS.all(self._connection, _OF_TASK, bounds)

@@ -1,0 +1,55 @@
+"""Pull requests that the application itself keeps."""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy.exc import IntegrityError
+
+from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.task import PullRequest, PullState
+from agents_manager.errors import Conflict, PullRequestNotFound
+from agents_manager.store import schema
+from agents_manager.store.rows import Rows
+
+PULLS = Rows(schema.pull, PullRequest, PullRequestNotFound, state=PullState)
+_PULL = schema.pull.c
+_LAST_NUMBER = select(func.max(_PULL.number)).where(_PULL.project_id == bindparam("wanted"))
+_BEST_FIRST = PULLS.select.order_by(
+    (_PULL.state == PullState.OPEN).desc(), _PULL.number.desc()
+).limit(1)
+_OF_BRANCHES = _BEST_FIRST.where(
+    _PULL.project_id == bindparam("wanted"),
+    _PULL.head_branch == bindparam("head"),
+    _PULL.base_branch == bindparam("onto"),
+)
+_OF_TASK = _BEST_FIRST.where(_PULL.task_id == bindparam("wanted"))
+
+
+class Pulls:
+    """Of several that fit, the open one counts, else the newest."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, pull: PullRequest) -> None:
+        try:
+            PULLS.add(self._connection, pull)
+        except IntegrityError as error:
+            raise Conflict(
+                f'There is a pull request #{pull.number} or an open one from "{pull.head_branch}" '
+                f'to "{pull.base_branch}" already.'
+            ) from error
+
+    def next_number(self, project_id: ProjectId) -> int:
+        return (self._connection.execute(_LAST_NUMBER, {"wanted": project_id}).scalar() or 0) + 1
+
+    def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None:
+        wanted = {"wanted": project_id, "head": head, "onto": base}
+        return PULLS.first(self._connection, _OF_BRANCHES, wanted)
+
+    def of_task(self, task_id: TaskId) -> PullRequest | None:
+        return PULLS.first(self._connection, _OF_TASK, {"wanted": task_id})
+
+    def update(self, pull_id: str, now: datetime, **fields: Any) -> None:
+        PULLS.update(self._connection, pull_id, {"updated_at": now, **fields})

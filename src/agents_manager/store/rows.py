@@ -1,0 +1,123 @@
+"""Between rows and values: a table's columns carry the names of a dataclass's fields, and reading
+what is stored there either gives the value or names the row that is broken."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from sqlalchemy import Connection, Executable, Row, Table, bindparam, insert, select, update
+
+from agents_manager.errors import CorruptRow, InvalidInput, NotFound
+from agents_manager.store.columns import Unreadable
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+V = TypeVar("V", bound="DataclassInstance")
+Read = Callable[[Any], Any]
+
+SHORTEST_PREFIX = 4
+SHOWN_CANDIDATES = 6
+LAST_CHARACTER = "\U0010ffff"
+
+
+class Rows(Generic[V]):
+    """The statements that every table with an `id` has, built once: building costs more than
+    SQLite needs to execute them."""
+
+    def __init__(self, table: Table, value: type[V], missing: type[NotFound], **read: Read) -> None:
+        self.table = table
+        self.names = [field.name for field in dataclasses.fields(value)]
+        self.select = select(*(table.c[name] for name in self.names))
+        self.insert = insert(table)
+        self._value = value
+        self._missing = missing
+        self._fields: Callable[[V], tuple[Any, ...]] = attrgetter(*self.names)
+        self._readers = [(name, read.get(name)) for name in self.names]
+        self._by_id = self.select.where(table.c.id == bindparam("b_id"))
+        self._update = update(table).where(table.c.id == bindparam("b_id"))
+        self._by_prefix = (
+            self.select.where(table.c.id >= bindparam("low"), table.c.id < bindparam("high"))
+            .order_by(table.c.id)
+            .limit(SHOWN_CANDIDATES)
+        )
+
+    def value(self, row: Row[Any]) -> V:
+        fields: dict[str, Any] = {}
+        for (name, read), stored in zip(self._readers, row, strict=True):
+            if stored.__class__ is Unreadable:
+                raise corrupt(self.table.name, row.id, name, stored.reason)
+            if read is None or stored is None:
+                fields[name] = stored
+                continue
+            try:
+                fields[name] = read(stored)
+            except (KeyError, TypeError, ValueError) as error:
+                raise corrupt(self.table.name, row.id, name, str(error)) from error
+        return self._value(**fields)
+
+    def fields(self, value: V) -> dict[str, Any]:
+        return dict(zip(self.names, self._fields(value), strict=True))
+
+    def add(self, connection: Connection, value: V) -> None:
+        connection.execute(self.insert, self.fields(value))
+
+    def all(
+        self, connection: Connection, statement: Executable, params: Mapping[str, Any] | None = None
+    ) -> list[V]:
+        return [self.value(row) for row in connection.execute(statement, params)]
+
+    def first(
+        self, connection: Connection, statement: Executable, params: Mapping[str, Any] | None = None
+    ) -> V | None:
+        row = connection.execute(statement, params).first()
+        return None if row is None else self.value(row)
+
+    def get(self, connection: Connection, id: str) -> V:
+        found = self.first(connection, self._by_id, {"b_id": id})
+        if found is None:
+            raise self.not_found(id)
+        return found
+
+    def find(self, connection: Connection, id_or_prefix: str) -> V:
+        found = self.first(connection, self._by_id, {"b_id": id_or_prefix})
+        if found is not None:
+            return found
+        if len(id_or_prefix) < SHORTEST_PREFIX:
+            raise self.not_found(
+                id_or_prefix, f" The beginning of an id needs {SHORTEST_PREFIX} characters or more."
+            )
+        bounds = {"low": id_or_prefix, "high": id_or_prefix + LAST_CHARACTER}
+        rows = connection.execute(self._by_prefix, bounds).all()
+        if not rows:
+            raise self.not_found(id_or_prefix)
+        if len(rows) > 1:
+            raise InvalidInput(
+                f'"{id_or_prefix}" is the beginning of several ids; give more of it.',
+                [str(row.id) for row in rows],
+            )
+        return self.value(rows[0])
+
+    def update(self, connection: Connection, id: str, fields: Mapping[str, Any]) -> None:
+        self.check(fields)
+        changed = connection.execute(self._update, {"b_id": id, **fields}).rowcount
+        if changed == 0:
+            raise self.not_found(id)
+
+    def check(self, fields: Mapping[str, Any]) -> None:
+        """SQLAlchemy passes over parameters that name no column."""
+        unknown = fields.keys() - self.table.c.keys()
+        if unknown:
+            raise KeyError(f"{self.table.name} has no {', '.join(sorted(unknown))}")
+
+    def not_found(self, id: str, hint: str = "") -> NotFound:
+        sentence = (self._missing.__doc__ or "").rstrip(".")
+        return self._missing(f'{sentence}: "{id}".{hint}')
+
+
+def corrupt(table: str, id: object, column: str, reason: str) -> CorruptRow:
+    return CorruptRow(
+        f'The column "{column}" of row "{id}" in table {table} cannot be read: {reason}. '
+        "Correct the row, or restore the database from a backup."
+    )

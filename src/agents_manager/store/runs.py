@@ -1,0 +1,60 @@
+"""Runs of agents."""
+
+from typing import Any
+
+from sqlalchemy import Connection, bindparam
+from sqlalchemy.exc import IntegrityError
+
+from agents_manager.domain.ids import RunId, TaskId
+from agents_manager.domain.run import AgentError, Run, RunStatus, Usage
+from agents_manager.errors import Conflict, RunNotFound
+from agents_manager.store import schema
+from agents_manager.store.rows import Rows
+
+RUNS = Rows(
+    schema.run,
+    Run,
+    RunNotFound,
+    status=RunStatus,
+    error=AgentError.model_validate,
+    usage=Usage.model_validate,
+)
+_RUN = schema.run.c
+_OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))
+_IN_ORDER = _OF_TASK.order_by(_RUN.created_at, _RUN.id)
+_LIVE = _OF_TASK.where(schema.LIVE_RUN)
+_NEWEST_FIRST = RUNS.select.order_by(_RUN.created_at.desc(), _RUN.id.desc())
+
+
+class Runs:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, run: Run) -> None:
+        try:
+            RUNS.add(self._connection, run)
+        except IntegrityError as error:
+            raise Conflict(f'Task "{run.task_id}" already has a run that is not over.') from error
+
+    def get(self, run_id: RunId) -> Run:
+        return RUNS.get(self._connection, run_id)
+
+    def find(self, id_or_prefix: str) -> Run:
+        return RUNS.find(self._connection, id_or_prefix)
+
+    def of_task(self, task_id: TaskId) -> list[Run]:
+        return RUNS.all(self._connection, _IN_ORDER, {"wanted": task_id})
+
+    def page(self, *, task: TaskId | None, live: bool, limit: int) -> list[Run]:
+        statement = _NEWEST_FIRST.limit(limit)
+        if task is not None:
+            statement = statement.where(_RUN.task_id == task)
+        if live:
+            statement = statement.where(schema.LIVE_RUN)
+        return RUNS.all(self._connection, statement)
+
+    def live(self, task_id: TaskId) -> Run | None:
+        return RUNS.first(self._connection, _LIVE, {"wanted": task_id})
+
+    def update(self, run_id: RunId, **fields: Any) -> None:
+        RUNS.update(self._connection, run_id, fields)

@@ -1,0 +1,114 @@
+"""The store: transactions as plain functions, run one after another on a thread of their own."""
+
+import asyncio
+import contextvars
+import inspect
+import time
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from typing import TypeVar
+
+import structlog
+from sqlalchemy import Connection
+
+from agents_manager.flow import ports
+from agents_manager.store import watch
+from agents_manager.store.access import Access
+from agents_manager.store.catalog import Parsed, Pipelines, Projects
+from agents_manager.store.effects import Effects
+from agents_manager.store.engines import READERS, Engines
+from agents_manager.store.events import Events
+from agents_manager.store.faults import named
+from agents_manager.store.prompts import Prompts
+from agents_manager.store.pulls import Pulls
+from agents_manager.store.runs import Runs
+from agents_manager.store.tasks import Histories, Tasks
+
+T = TypeVar("T")
+log = structlog.get_logger()
+
+SLOW_S = 0.1
+
+
+class Tx:
+    def __init__(self, connection: Connection, parsed: Parsed) -> None:
+        self.wrote = False
+        """Whether somebody waits for what was written: an event or an effect."""
+        self.projects = Projects(connection)
+        self.pipelines = Pipelines(connection, parsed)
+        self.tasks = Tasks(connection)
+        self.history = Histories(connection)
+        self.runs = Runs(connection)
+        self.prompts = Prompts(connection)
+        self.events = Events(connection, self._note)
+        self.effects = Effects(connection, self._note)
+        self.pulls = Pulls(connection)
+        self.access = Access(connection)
+
+    def _note(self) -> None:
+        self.wrote = True
+
+
+class Database:
+    """Has threads of its own, as DBOS replaces the loop's default executor."""
+
+    def __init__(self, engines: Engines) -> None:
+        self.engines = engines
+        self._parsed: Parsed = {}
+        self._callbacks: list[Callable[[], None]] = []
+        self._writer = ThreadPoolExecutor(1, "store-write")
+        self._readers = ThreadPoolExecutor(READERS, "store-read")
+
+    async def write(self, fn: Callable[[ports.Tx], T]) -> T:
+        return await _run(self._writer, lambda: self._write(fn))
+
+    async def read(self, fn: Callable[[ports.Tx], T]) -> T:
+        return await _run(self._readers, lambda: self._read(fn))
+
+    def after_commit(self, callback: Callable[[], None]) -> None:
+        self._callbacks.append(callback)
+
+    def watch(self, poll_s: float = 0.05) -> AsyncGenerator[None, None]:
+        """Yields at the start, and whenever another connection, of any process, has committed."""
+        if self.engines.path is None:
+            return watch.postgres(self.engines.writer.url)
+        return watch.sqlite(self.engines.path, poll_s)
+
+    def close(self) -> None:
+        """Waits for the transactions that were begun."""
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self.engines.dispose()
+
+    def _write(self, fn: Callable[[ports.Tx], T]) -> T:
+        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
+        begun = time.monotonic()
+        with named(self.engines.where), self.engines.writer.begin() as connection:
+            waited = time.monotonic() - begun
+            tx = Tx(connection, self._parsed)
+            result = fn(tx)
+            if tx.wrote and self.engines.path is None:
+                connection.exec_driver_sql(watch.NOTIFY)
+        spent = time.monotonic() - begun
+        if spent > SLOW_S:
+            log.warning(
+                "store.slow_write",
+                transaction=getattr(fn, "__qualname__", str(fn)),
+                waited_ms=round(waited * 1000),
+                total_ms=round(spent * 1000),
+            )
+        if tx.wrote:
+            for callback in self._callbacks:
+                callback()
+        return result
+
+    def _read(self, fn: Callable[[ports.Tx], T]) -> T:
+        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
+        with named(self.engines.where), self.engines.reader.begin() as connection:
+            return fn(Tx(connection, self._parsed))
+
+
+async def _run(executor: Executor, call: Callable[[], T]) -> T:
+    # The log's context belongs to the caller, and threads do not inherit it.
+    context = contextvars.copy_context()
+    return await asyncio.get_running_loop().run_in_executor(executor, context.run, call)

@@ -1,0 +1,43 @@
+"""Fixtures for every lane. Each test has its own database."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.postgres import fresh_database, postgres_url
+from tests.repos import own_home
+from tests.worlds import repo, world
+
+from agents_manager.store.database import Database, open_database
+
+__all__ = ["own_home", "postgres_url", "repo", "world"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Database]:
+    """A database as a user has it who configured nothing: a file."""
+    yield from opened(tmp_path / "home" / "agents-manager.db")
+
+
+@pytest.fixture
+def postgres_store(postgres_url: str) -> Iterator[Database]:
+    yield from opened(fresh_database(postgres_url))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a new database of each kind may be opened, as often as a test likes."""
+    if request.param == "sqlite":
+        return str(tmp_path / "home" / "agents-manager.db")
+    return fresh_database(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture
+def any_store(database_address: str) -> Iterator[Database]:
+    yield from opened(database_address)
+
+
+def opened(address: str | Path) -> Iterator[Database]:
+    database = open_database(address)
+    yield database
+    database.close()

@@ -1,0 +1,343 @@
+"""Runs, prompts, events, effects, pull requests and access, the same on both databases."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+from tests.contract.store_values import (
+    ADA,
+    NOW,
+    a_prompt,
+    a_pull,
+    a_run,
+    a_task,
+    an_effect,
+    furnish,
+    later,
+)
+
+from agents_manager.domain.event import Level, Noted, StatusBlocked
+from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import PromptStatus
+from agents_manager.domain.run import AgentError, ErrorClass, RunStatus, Usage
+from agents_manager.domain.task import PullState
+from agents_manager.errors import (
+    Conflict,
+    NotFound,
+    PromptNotFound,
+    PullRequestNotFound,
+    RunNotFound,
+    TaskNotFound,
+)
+from agents_manager.flow.ports import Tx
+from agents_manager.store.database import Database
+
+TASK = TaskId("task-1")
+PROJECT = ProjectId("project-1")
+
+
+async def test_a_run_comes_back_as_it_was_stored(any_store: Database) -> None:
+    ended = {
+        "status": RunStatus.FAILED,
+        "payload": {"summary": "No."},
+        "error": AgentError(error="It fell.", error_class=ErrorClass.CRASH),
+        "usage": Usage(input_tokens=3, cost_usd=0.25),
+        "ended_at": later(5),
+    }
+
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.runs.add(a_run())
+        tx.runs.update(RunId("run-1"), **ended)
+
+    await any_store.write(write)
+    run = await any_store.read(lambda tx: tx.runs.get(RunId("run-1")))
+    assert run == a_run(**ended)
+    assert await any_store.read(lambda tx: tx.runs.find("run-")) == run
+    with pytest.raises(RunNotFound, match="run-9"):
+        await any_store.read(lambda tx: tx.runs.get(RunId("run-9")))
+    with pytest.raises(RunNotFound, match="run-9"):
+        await any_store.write(lambda tx: tx.runs.update(RunId("run-9"), mode="plan"))
+
+
+async def test_a_task_has_one_live_run_at_most(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        tx.runs.add(a_run("one"))
+        tx.runs.add(a_run("other", task="task-2", status=RunStatus.RUNNING))
+
+    await any_store.write(write)
+    for status in (RunStatus.QUEUED, RunStatus.RUNNING):
+        with pytest.raises(Conflict, match="task-1"):
+            await any_store.write(lambda tx, s=status: tx.runs.add(a_run("two", status=s)))
+
+    def follow(tx: Tx) -> None:
+        tx.runs.update(RunId("one"), status=RunStatus.COMPLETED)
+        tx.runs.add(a_run("two", created_at=later(1)))
+
+    await any_store.write(follow)
+    live = await any_store.read(lambda tx: tx.runs.live(TASK))
+    assert live is not None
+    assert live.id == "two"
+    await any_store.write(lambda tx: tx.runs.update(RunId("two"), status=RunStatus.TIMEOUT))
+    assert await any_store.read(lambda tx: tx.runs.live(TASK)) is None
+
+
+async def test_runs_are_listed_by_task_and_by_being_live(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        tx.runs.add(a_run("a", status=RunStatus.FAILED))
+        tx.runs.add(a_run("b", created_at=later(1)))
+        tx.runs.add(a_run("c", task="task-2", created_at=later(2)))
+
+    await any_store.write(write)
+
+    def ids(tx: Tx, **more: Any) -> str:
+        wanted: dict[str, Any] = {"task": None, "live": False, "limit": 9, **more}
+        return "".join(run.id for run in tx.runs.page(**wanted))
+
+    assert await any_store.read(ids) == "cba"
+    assert await any_store.read(lambda tx: ids(tx, task=TASK)) == "ba"
+    assert await any_store.read(lambda tx: ids(tx, live=True)) == "cb"
+    assert await any_store.read(lambda tx: ids(tx, limit=1)) == "c"
+    of_task = await any_store.read(lambda tx: tx.runs.of_task(TASK))
+    assert [run.id for run in of_task] == ["a", "b"]
+
+
+async def test_a_prompt_is_closed_once(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.prompts.add(a_prompt(note="The merge failed.", expires_at=later(60)))
+
+    await any_store.write(write)
+    answer = {
+        "status": PromptStatus.RESPONDED,
+        "response": {"answers": [{"question_id": "q1", "text": "this"}]},
+        "responded_by": "ada",
+        "responded_via": "web",
+        "responded_at": later(1),
+        "answer_key": "k1",
+    }
+    prompt = PromptId("prompt-1")
+    assert await any_store.write(lambda tx: tx.prompts.close(prompt, **answer))
+    late = {**answer, "responded_by": "bob"}
+    assert not await any_store.write(lambda tx: tx.prompts.close(prompt, **late))
+    expected = a_prompt(note="The merge failed.", expires_at=later(60), **answer)
+    assert await any_store.read(lambda tx: tx.prompts.get(prompt)) == expected
+    assert await any_store.read(lambda tx: tx.prompts.find("prom")) == expected
+    with pytest.raises(PromptNotFound, match="prompt-9"):
+        await any_store.read(lambda tx: tx.prompts.find("prompt-9"))
+
+
+async def test_a_task_asks_one_question_of_its_flow_at_a_time(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        tx.prompts.add(a_prompt("b", created_at=later(2)))
+        tx.prompts.add(a_prompt("c", type=PromptType.CHOICE, created_at=later(1)))
+        tx.prompts.add(a_prompt("d", type=PromptType.CHOICE, created_at=later(3)))
+        tx.prompts.add(a_prompt("a", task="task-2"))
+
+    await any_store.write(write)
+    with pytest.raises(Conflict, match="task-1"):
+        await any_store.write(lambda tx: tx.prompts.add(a_prompt("e", type=PromptType.REVIEW)))
+
+    def ids(prompts: Sequence[Any]) -> str:
+        return "".join(prompt.id for prompt in prompts)
+
+    assert ids(await any_store.read(lambda tx: tx.prompts.pending())) == "acbd"
+    assert ids(await any_store.read(lambda tx: tx.prompts.pending(TASK))) == "cbd"
+    await any_store.write(
+        lambda tx: tx.prompts.close(PromptId("b"), status=PromptStatus.SUPERSEDED)
+    )
+    await any_store.write(lambda tx: tx.prompts.add(a_prompt("e", created_at=later(9))))
+    assert ids(await any_store.read(lambda tx: tx.prompts.pending(TASK))) == "cde"
+    assert ids(await any_store.read(lambda tx: tx.prompts.of_task(TASK))) == "cbde"
+
+
+async def test_an_event_is_logged_with_its_sentence(any_store: Database) -> None:
+    await any_store.write(furnish)
+    blocked = StatusBlocked(status="open", trigger="manual", reasons=("No.", "Not now."))
+    logged = await any_store.write(lambda tx: tx.events.add(TASK, blocked, ADA, NOW))
+    assert (logged.seq, logged.category, logged.type) == (1, "transition", "status.blocked")
+    assert (logged.level, logged.actor, logged.time) == (Level.WARNING, ADA, NOW)
+    assert logged.summary == blocked.sentence()
+    assert logged.data == {"status": "open", "trigger": "manual", "reasons": ["No.", "Not now."]}
+    assert await any_store.read(lambda tx: tx.events.after(0, task=None, limit=9)) == [logged]
+    with pytest.raises(TaskNotFound, match="task-9"):
+        await any_store.write(lambda tx: tx.events.add(TaskId("task-9"), blocked, ADA, NOW))
+
+
+async def test_events_are_read_from_where_a_reader_stopped(any_store: Database) -> None:
+    assert await any_store.read(lambda tx: tx.events.last_id()) == 0
+    await any_store.write(lambda tx: furnish(tx, "task-1", "task-2"))
+
+    def note(tx: Tx, task: str, text: str) -> None:
+        tx.events.add(TaskId(task), Noted(text=text), ADA, NOW)
+
+    for text in "abcdef":
+        task = "task-2" if text in "be" else "task-1"
+        await any_store.write(lambda tx, task=task, text=text: note(tx, task, text))
+
+    def said(events: Sequence[Any]) -> str:
+        return "".join(event.summary for event in events)
+
+    everything = await any_store.read(lambda tx: tx.events.after(0, task=None, limit=99))
+    ids = [event.id for event in everything]
+    assert said(everything) == "abcdef"
+    assert ids == sorted(set(ids))
+    assert [event.seq for event in everything] == [1, 1, 2, 3, 2, 4]
+    assert await any_store.read(lambda tx: tx.events.last_id()) == ids[-1]
+    rest = await any_store.read(lambda tx: tx.events.after(ids[1], task=None, limit=2))
+    assert said(rest) == "cd"
+    of_task = await any_store.read(lambda tx: tx.events.after(ids[1], task=TASK, limit=2))
+    assert said(of_task) == "cd"
+    by_seq = await any_store.read(lambda tx: tx.events.of_task(TASK, after_seq=1, limit=2))
+    assert said(by_seq) == "cd"
+
+
+async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2", "task-3")
+        tx.effects.add(an_effect("z-first"))
+        tx.effects.add(an_effect("a-second", kind="merge_pr", position=1))
+        tx.effects.add(an_effect("notice", kind="notify", position=2))
+        tx.effects.add(an_effect("other", task="task-2", due_at=later(-1)))
+        tx.effects.add(an_effect("quick", task="task-3", kind="notify", status="started"))
+        tx.effects.add(an_effect("behind-quick", task="task-3", due_at=later(-2)))
+
+    await any_store.write(write)
+
+    async def due(at: float = 0, limit: int = 9) -> list[str]:
+        found = await any_store.read(lambda tx: tx.effects.due(later(at), limit))
+        return [effect.id for effect in found]
+
+    assert await due() == ["behind-quick", "other", "z-first", "notice"]
+    assert await due(limit=1) == ["behind-quick"]
+    assert await due(-1) == ["behind-quick", "other"]
+    for state in ("started", "done"):
+        await any_store.write(lambda tx, s=state: tx.effects.update(EffectId("z-first"), status=s))
+        second = ["a-second"] if state == "done" else []
+        assert await due() == ["behind-quick", "other", *second, "notice"]
+
+
+async def test_an_effect_that_waits_for_its_time_holds_up_those_behind(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.effects.add(an_effect("first", due_at=later(60), attempt=2))
+        tx.effects.add(an_effect("second", position=1))
+
+    await any_store.write(write)
+    assert await any_store.read(lambda tx: tx.effects.due(later(59), 9)) == []
+    assert await any_store.read(lambda tx: tx.effects.next_due()) == NOW
+    [first] = await any_store.read(lambda tx: tx.effects.due(later(60), 9))
+    assert first == an_effect("first", due_at=later(60), attempt=2)
+
+
+async def test_open_effects(any_store: Database) -> None:
+    assert await any_store.read(lambda tx: tx.effects.next_due()) is None
+
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        for status in ("done", "started", "pending", "failed", "cancelled"):
+            tx.effects.add(an_effect(status, status=status, due_at=later(5)))
+        tx.effects.add(an_effect("elsewhere", task="task-2", status="started"))
+
+    await any_store.write(write)
+
+    def ids(effects: Sequence[Any]) -> list[str]:
+        return [effect.id for effect in effects]
+
+    assert ids(await any_store.read(lambda tx: tx.effects.open(TASK))) == ["started", "pending"]
+    everywhere = ids(await any_store.read(lambda tx: tx.effects.open()))
+    assert everywhere == ["started", "pending", "elsewhere"]
+    assert ids(await any_store.read(lambda tx: tx.effects.started())) == ["started", "elsewhere"]
+    assert await any_store.read(lambda tx: tx.effects.next_due()) == later(5)
+    with pytest.raises(NotFound, match="nothing"):
+        await any_store.read(lambda tx: tx.effects.get(EffectId("nothing")))
+
+
+async def test_the_rest_of_a_transition_is_cancelled(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        for position, status in enumerate(("pending", "failed", "started", "pending", "pending")):
+            tx.effects.add(an_effect(f"e{position}", position=position, status=status))
+        tx.effects.add(an_effect("later", history_id=HistoryId("history-2"), position=9))
+        tx.effects.cancel_rest(HistoryId("history-1"), 1, later(1))
+
+    await any_store.write(write)
+    ids = ("e0", "e1", "e2", "e3", "e4", "later")
+    effects = [await any_store.read(lambda tx, i=i: tx.effects.get(EffectId(i))) for i in ids]
+    assert [effect.status for effect in effects] == [
+        "pending",
+        "failed",
+        "started",
+        "cancelled",
+        "cancelled",
+        "pending",
+    ]
+    assert [effect.finished_at for effect in effects][2:5] == [None, later(1), later(1)]
+
+
+async def test_pull_requests_are_numbered_by_project(any_store: Database) -> None:
+    await any_store.write(lambda tx: furnish(tx, "task-1", "task-2"))
+    assert await any_store.read(lambda tx: tx.pulls.next_number(PROJECT)) == 1
+    await any_store.write(lambda tx: tx.pulls.add(a_pull()))
+    assert await any_store.read(lambda tx: tx.pulls.next_number(PROJECT)) == 2
+    with pytest.raises(Conflict, match="#1"):
+        await any_store.write(lambda tx: tx.pulls.add(a_pull("pull-2", head_branch="other")))
+    with pytest.raises(Conflict, match="am/task-1"):
+        await any_store.write(lambda tx: tx.pulls.add(a_pull("pull-2", number=2)))
+    with pytest.raises(PullRequestNotFound, match="pull-9"):
+        await any_store.write(lambda tx: tx.pulls.update("pull-9", NOW, body="x"))
+
+
+async def test_the_open_pull_request_counts_before_the_newest(any_store: Database) -> None:
+    def find(tx: Tx) -> Any:
+        found = tx.pulls.find(PROJECT, "am/task-1", "main")
+        assert found == tx.pulls.of_task(TASK)
+        return found
+
+    await any_store.write(furnish)
+    assert await any_store.read(find) is None
+    await any_store.write(lambda tx: tx.pulls.add(a_pull()))
+    merged = {"state": PullState.MERGED, "merge_sha": "b" * 40}
+    await any_store.write(lambda tx: tx.pulls.update("pull-1", later(1), **merged))
+    assert await any_store.read(find) == a_pull(updated_at=later(1), **merged)
+
+    def add_two(tx: Tx) -> None:
+        tx.pulls.add(a_pull("pull-2", number=2))
+        tx.pulls.add(a_pull("pull-3", number=3, state=PullState.CLOSED))
+
+    await any_store.write(add_two)
+    assert (await any_store.read(find)).number == 2
+
+
+async def test_tokens_have_a_name_and_a_role(any_store: Database) -> None:
+    await any_store.write(lambda tx: tx.access.add_token("d1", "ada", "admin", NOW))
+    assert await any_store.read(lambda tx: tx.access.role_of("d1")) == ("ada", "admin")
+    assert await any_store.read(lambda tx: tx.access.role_of("d2")) is None
+
+
+async def test_the_second_answer_under_a_key_undoes_its_transaction(any_store: Database) -> None:
+    assert await any_store.read(lambda tx: tx.access.reply("k")) is None
+    await any_store.write(lambda tx: tx.access.keep_reply("k", "POST x", 201, "{}", NOW))
+    assert await any_store.read(lambda tx: tx.access.reply("k")) == ("POST x", 201, "{}")
+
+    def act_again(tx: Tx) -> None:
+        furnish(tx)
+        tx.access.keep_reply("k", "POST x", 201, "{}", NOW)
+
+    with pytest.raises(Conflict, match="Idempotency-Key"):
+        await any_store.write(act_again)
+    with pytest.raises(TaskNotFound):
+        await any_store.read(lambda tx: tx.tasks.get(TASK))
+
+
+async def test_rows_belong_to_their_task(any_store: Database) -> None:
+    await any_store.write(furnish)
+    with pytest.raises(IntegrityError):
+        await any_store.write(lambda tx: tx.effects.add(an_effect(task="task-9")))
+    with pytest.raises(IntegrityError):
+        await any_store.write(lambda tx: tx.tasks.add(a_task("x", pipeline_version=9)))

@@ -1,0 +1,182 @@
+"""The git caller: its settings, its errors, its lock."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.repos import canary, commit, executable, make_repo, own_home, run, write
+
+from agents_manager.errors import GitError, InvalidRepository
+from agents_manager.scm.git import Place, common_dir, git, locked, signed
+
+__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "my répo")
+
+
+async def test_output_is_bytes_and_names_are_split_at_nul(repo: Path) -> None:
+    write(repo, {os.fsdecode(b"new\nline \xff"): "x"})
+    listed = await git(repo, "ls-files", "-z", "--others")
+    assert listed.items == [b"new\nline \xff"]
+
+
+async def test_failure_is_one_line_of_git(repo: Path) -> None:
+    with pytest.raises(GitError, match=r"^git rev-parse failed: fatal: Needed a single revision$"):
+        await git(repo, "rev-parse", "--verify", "--end-of-options", "no-such")
+
+
+async def test_missing_folder_and_missing_git(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InvalidRepository, match="no folder"):
+        await common_dir(tmp_path / "none")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitError, match="not found on PATH"):
+        await git(repo, "status")
+
+
+async def test_killed_git_can_be_tried_again(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "bin" / "git", "kill -9 $$")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with pytest.raises(GitError, match="killed by SIGKILL") as caught:
+        await git(repo, "status")
+    assert caught.value.retryable
+
+
+async def test_timeout_ends_the_whole_group(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = tmp_path / "pid"
+    executable(tmp_path / "bin" / "git", f"sleep 60 & echo $! > '{pid}'; wait")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with pytest.raises(GitError, match="took longer than"):
+        await git(repo, "status", timeout_s=0.3)
+    child = int(pid.read_text())
+    for _ in range(100):
+        if _is_gone(child):
+            return
+        await asyncio.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the child lives on")
+
+
+def _is_gone(pid: int) -> bool:
+    """A zombie counts: nobody in a container may ever reap it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+async def test_output_above_the_limit_is_not_waited_for(repo: Path) -> None:
+    commit(repo, {"big": "line\n" * 100_000})
+    shown = await git(repo, "show", "HEAD:big", limit=1000)
+    assert (len(shown.stdout), shown.cut) == (1000, True)
+
+
+async def test_big_input_to_a_git_that_does_not_read_it(repo: Path) -> None:
+    with pytest.raises(GitError):
+        await git(repo, "update-index", "--no-such-option", input=b"x" * 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("setting", "args"),
+    [
+        pytest.param("core.fsmonitor", ["status"], id="fsmonitor"),
+        pytest.param("diff.external", ["diff", "--no-ext-diff", "HEAD"], id="external-diff"),
+        pytest.param("core.pager", ["log", "-1"], id="pager"),
+        pytest.param("core.hooksPath", ["commit", "--allow-empty", "-m", "x"], id="hooks-path"),
+    ],
+)
+async def test_configuration_of_the_repository_runs_nothing(
+    repo: Path, tmp_path: Path, setting: str, args: list[str]
+) -> None:
+    spot = tmp_path / "canary"
+    hook = executable(tmp_path / "evil" / "pre-commit", canary(spot))
+    run(repo, "config", setting, str(hook.parent if "hooks" in setting else hook))
+    (repo / "README.md").write_text("changed\n")
+    if setting != "core.pager":
+        run(repo, *[arg for arg in args if arg != "--no-ext-diff"], check=False)
+        assert spot.exists(), "plain git should fall for it"
+        spot.unlink()
+    await git(repo, *args, check=False)
+    assert not spot.exists()
+
+
+async def test_replaced_objects_are_seen_as_they_are(repo: Path) -> None:
+    commit(repo, {"f": "true\n"})
+    honest = run(repo, "rev-parse", "HEAD:f")
+    fake = run(repo, "hash-object", "-w", "README.md")
+    run(repo, "replace", honest, fake)
+    assert run(repo, "cat-file", "-p", honest) == "Hello"
+    assert (await git(repo, "cat-file", "-p", honest)).stdout == b"true\n"
+
+
+async def test_ext_remotes_are_refused(repo: Path, tmp_path: Path) -> None:
+    with pytest.raises(GitError, match="not allowed"):
+        await git(repo, "ls-remote", f"ext::touch {tmp_path / 'canary'}")
+    assert not (tmp_path / "canary").exists()
+
+
+async def test_author_is_the_user_or_ourselves(repo: Path, own_home: Path) -> None:
+    place = Place(git_dir=await common_dir(repo))
+    assert (await signed(place)).author is None
+    (own_home / ".gitconfig").unlink()
+    assert (await signed(place)).author == ("Agents Manager", "agents-manager@localhost")
+
+
+async def test_lock_lets_one_in_at_a_time(repo: Path) -> None:
+    common = await common_dir(repo)
+    inside: list[int] = []
+
+    async def enter(number: int) -> None:
+        async with locked(common):
+            inside.append(number)
+            await asyncio.sleep(0.03)
+            assert inside[-1] == number
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(4):
+            group.create_task(enter(number))
+    assert sorted(inside) == [0, 1, 2, 3]
+
+
+async def test_lock_is_held_by_the_git_of_a_killed_process(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    common = await common_dir(repo)
+    started = tmp_path / "started"
+    executable(tmp_path / "bin" / "git", f"touch '{started}'; sleep 1")
+    program = (
+        "import asyncio; from pathlib import Path; from agents_manager.scm.git import git, locked\n"
+        f"common = Path({str(common)!r})\n"
+        "async def main():\n"
+        "    async with locked(common): await git(common, 'status')\n"
+        "asyncio.run(main())"
+    )
+    path = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    _start_and_kill(program, path, started)
+    with pytest.raises(GitError, match="held by another process"):
+        async with locked(common, timeout_s=0.1):
+            pass
+    async with locked(common, timeout_s=5):
+        pass
+
+
+def _start_and_kill(program: str, path: str, started: Path) -> None:
+    env = {**os.environ, "PATH": path}
+    with subprocess.Popen([sys.executable, "-c", program], env=env) as victim:
+        while not started.exists():
+            time.sleep(0.01)
+        victim.kill()

@@ -1,0 +1,301 @@
+"""Pull requests of our own: published once, merged once, and the user's checkout kept in step."""
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from agents_manager.domain.task import Project, PullRequest, PullState, Task
+from agents_manager.errors import GitError, HookFailed, InvalidRepository
+from agents_manager.flow.ports import Conflicted, Forge, Merged, Tx
+from agents_manager.scm import landing
+from agents_manager.scm.git import common_dir
+from agents_manager.scm.local_forge import LocalForge
+from agents_manager.store.database import Database
+from tests.contract.store_values import PIPELINE, a_project, a_task, pipelines
+from tests.repos import (
+    canary,
+    commit,
+    executable,
+    make_repo,
+    own_home,
+    refs,
+    run,
+    sha,
+    status,
+    write,
+)
+
+__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
+
+BRANCH = "agent/x-1a2b3c4d"
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+class FixedClock:
+    def now(self) -> datetime:
+        return NOW
+
+
+class CountingIds:
+    def __init__(self) -> None:
+        self.last = 0
+
+    def new(self) -> str:
+        self.last += 1
+        return f"pull-{self.last}"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    """On main, with a branch that changes `a` and adds `new file`."""
+    repo = make_repo(tmp_path / "my répo", {"a": "1\n", "b": "1\n"})
+    run(repo, "switch", "-q", "-c", BRANCH)
+    commit(repo, {"a": "2\n", "new file": "x\n"}, "Work")
+    run(repo, "switch", "-q", "main")
+    return repo
+
+
+@pytest.fixture
+def project(repo: Path) -> Project:
+    return a_project(path=str(repo))
+
+
+@pytest.fixture
+def task() -> Task:
+    return a_task(title="Add\n\nSigned-off-by: Eve <e@example.org>")
+
+
+@pytest.fixture
+async def forge(store: Database, project: Project, task: Task) -> LocalForge:
+    def furnish(tx: Tx) -> None:
+        tx.projects.add(project)
+        tx.pipelines.save(pipelines.parse(PIPELINE), PIPELINE, NOW)
+        tx.tasks.add(task)
+
+    await store.write(furnish)
+    made = LocalForge(store, FixedClock(), CountingIds())
+    fitting: Forge = made
+    assert fitting
+    return made
+
+
+@pytest.fixture
+async def pull(forge: LocalForge, project: Project, task: Task) -> PullRequest:
+    return await forge.publish(project, task, BRANCH, "Body")
+
+
+async def stored(store: Database, task: Task) -> PullRequest | None:
+    return await store.read(lambda tx: tx.pulls.of_task(task.id))
+
+
+def merges(repo: Path) -> int:
+    return len(run(repo, "rev-list", "--merges", "main").split())
+
+
+# ------------------------------------------------------------------------------------- publish
+
+
+async def test_publishing_again_updates_the_open_one(
+    forge: LocalForge, project: Project, task: Task, repo: Path, pull: PullRequest
+) -> None:
+    assert (pull.number, pull.head_sha, pull.state) == (1, sha(repo, BRANCH), PullState.OPEN)
+    assert pull.title == "Add Signed-off-by: Eve <e@example.org>"
+    run(repo, "switch", "-q", BRANCH)
+    head = commit(repo, {"c": "1"})
+    again = await forge.publish(project, task, BRANCH, "ä" * 50_000)
+    assert (again.id, again.number, again.head_sha) == (pull.id, 1, head)
+    assert len(again.body.encode()) <= 60_000
+    assert again.body.endswith("[The text was cut here.]")
+    with pytest.raises(InvalidRepository, match="no branch"):
+        await forge.publish(project, task, "agent/none", "")
+
+
+async def test_after_a_merge_only_new_work_opens_another(
+    forge: LocalForge, project: Project, task: Task, repo: Path, pull: PullRequest
+) -> None:
+    await forge.merge(project, pull, pull.head_sha)
+    again = await forge.publish(project, task, BRANCH, "Body")
+    assert (again.id, again.state) == (pull.id, PullState.MERGED)
+    run(repo, "switch", "-q", BRANCH)
+    commit(repo, {"c": "1"})
+    assert (await forge.publish(project, task, BRANCH, "Body")).number == 2
+
+
+async def test_publishing_at_once_from_two_sides(
+    forge: LocalForge, project: Project, task: Task
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        both = [group.create_task(forge.publish(project, task, BRANCH, "")) for _ in range(2)]
+    assert both[0].result() == both[1].result()
+
+
+# --------------------------------------------------------------------------------------- merge
+
+
+async def test_merge_makes_one_commit_however_often(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, store: Database, task: Task
+) -> None:
+    assert await forge.state(project, pull) is PullState.OPEN
+    results = [await forge.merge(project, pull, pull.head_sha) for _ in range(3)]
+    assert set(results) == {Merged(sha=sha(repo, "main"))}
+    assert (merges(repo), sha(repo, "main^2")) == (1, pull.head_sha)
+    subject = "Merge pull request #1: Add Signed-off-by: Eve <e@example.org>"
+    assert run(repo, "log", "-1", "--format=%s", "main") == subject
+    trailers = run(repo, "log", "-1", "--format=%(trailers)", "main").strip()
+    assert trailers == f"Agents-Manager-Pull: {pull.id}"
+    assert await forge.state(project, pull) is PullState.MERGED
+    kept = await stored(store, task)
+    assert kept
+    assert (kept.state, kept.merge_sha) == (PullState.MERGED, sha(repo, "main"))
+
+
+async def test_checkout_on_the_base_follows_and_keeps_other_changes(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    write(repo, {"b": "mine\n", "untracked": "mine"})
+    await forge.merge(project, pull, pull.head_sha)
+    assert (repo / "a").read_text() == "2\n"
+    assert (repo / "new file").exists()
+    assert status(repo) == " M b\n?? untracked"
+    assert list(refs(repo, "refs/agents-manager")) == []
+
+
+async def test_checkout_elsewhere_is_left_alone(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    run(repo, "switch", "-q", "-c", "mine")
+    write(repo, {"a": "mine\n"})
+    await forge.merge(project, pull, pull.head_sha)
+    assert (status(repo), merges(repo)) == (" M a", 1)
+
+
+@pytest.mark.parametrize("file", ["a", "new file"], ids=["changed", "untracked"])
+async def test_changes_in_the_way_stop_the_merge(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, file: str
+) -> None:
+    write(repo, {file: "mine\n"})
+    before = refs(repo), status(repo)
+    with pytest.raises(HookFailed, match=f"uncommitted changes in {file}; commit or stash"):
+        await forge.merge(project, pull, pull.head_sha)
+    assert (refs(repo), status(repo)) == before
+    assert (repo / file).read_text() == "mine\n"
+    run(repo, "stash", "-q", "-u")
+    assert isinstance(await forge.merge(project, pull, pull.head_sha), Merged)
+
+
+async def test_busy_checkout_can_be_tried_again(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    (repo / ".git/index.lock").touch()
+    with pytest.raises(GitError, match="Another git works"):
+        await forge.merge(project, pull, pull.head_sha)
+    assert merges(repo) == 0
+
+
+async def test_conflict_names_the_files(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    commit(repo, {"a": "3\n", "new file": "y\n"})
+    before = refs(repo)
+    result = await forge.merge(project, pull, pull.head_sha)
+    assert isinstance(result, Conflicted)
+    assert result.files == ("a", "new file")
+    assert "CONFLICT (content): Merge conflict in a" in result.message
+    assert (refs(repo), status(repo)) == (before, "")
+
+
+async def test_head_that_moved_after_the_approval_is_refused(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    run(repo, "switch", "-q", BRANCH)
+    moved = commit(repo, {"evil": "1"})
+    with pytest.raises(HookFailed, match=f"{pull.head_sha}.*{moved}"):
+        await forge.merge(project, pull, pull.head_sha)
+    assert merges(repo) == 0
+
+
+async def test_merge_by_hand_is_noticed(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    run(repo, "merge", "-q", "--no-ff", "-m", "By hand", BRANCH)
+    by_hand = sha(repo)
+    commit(repo, {"later": "1"})
+    assert await forge.state(project, pull) is PullState.MERGED
+    assert await forge.merge(project, pull, pull.head_sha) == Merged(sha=by_hand)
+
+
+async def test_merging_runs_nothing_an_agent_configured(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, tmp_path: Path
+) -> None:
+    spot = tmp_path / "canary"
+    evil = executable(tmp_path / "evil", canary(spot))
+    run(repo, "config", "merge.evil.driver", str(evil))
+    executable(repo / ".git/hooks/reference-transaction", f"touch '{spot}'")
+    executable(repo / ".git/hooks/post-merge", f"touch '{spot}'")
+    run(repo, "-c", "core.hooksPath=/dev/null", "switch", "-q", "-c", "mine")
+    write(repo, {".gitattributes": "* merge=evil\n", "a": "1\n\n\n\nend\n"})
+    run(repo, "-c", "core.hooksPath=/dev/null", "commit", "-qam", "x")
+    run(repo, "merge-tree", "--write-tree", "mine", BRANCH, check=False)
+    assert spot.exists(), "plain git should fall for it"
+    spot.unlink()
+    run(repo, "-c", "core.hooksPath=/dev/null", "branch", "-f", "main", "mine")
+    await forge.merge(project, pull, pull.head_sha)
+    assert not spot.exists()
+
+
+# ----------------------------------------------------------------------------------- cut off
+
+
+async def cut_off(repo: Path, pull: PullRequest, at: str) -> str:
+    """Leaves the repository as a process does that dies at this point of a merge."""
+    tree = run(repo, "merge-tree", "--write-tree", "main", BRANCH)
+    args = ("-p", "main", "-p", BRANCH, "-m", f"Merge\n\nAgents-Manager-Pull: {pull.id}")
+    new = run(repo, "commit-tree", tree, *args)
+    if at == "commit made":
+        return new
+    run(repo, "update-ref", f"{landing.INTENTS}/main", new)
+    if at == "intent kept":
+        return new
+    run(repo, "read-tree", "-m", "-u", "main", new)
+    if at == "files moved":
+        return new
+    run(repo, "update-ref", "refs/heads/main", new)
+    return new
+
+
+@pytest.mark.parametrize("at", ["commit made", "intent kept", "files moved", "branch moved"])
+async def test_a_killed_merge_is_completed_once(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, at: str
+) -> None:
+    new = await cut_off(repo, pull, at)
+    result = await forge.merge(project, pull, pull.head_sha)
+    assert result == Merged(sha=sha(repo, "main"))
+    assert (merges(repo), status(repo), (repo / "a").read_text()) == (1, "", "2\n")
+    assert list(refs(repo, "refs/agents-manager")) == []
+    assert at == "commit made" or sha(repo, "main") == new
+
+
+async def test_a_killed_merge_gives_way_to_what_the_user_did_since(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    await cut_off(repo, pull, "files moved")
+    run(repo, "commit", "-q", "-m", "Committed what was staged")
+    result = await forge.merge(project, pull, pull.head_sha)
+    assert isinstance(result, Merged)
+    assert (merges(repo), status(repo), (repo / "a").read_text()) == (1, "", "2\n")
+
+
+async def test_a_base_that_moves_meanwhile_leaves_nothing_behind(
+    project: Project, repo: Path, pull: PullRequest
+) -> None:
+    old = sha(repo, "main~0")
+    new = run(repo, "commit-tree", f"{BRANCH}^{{tree}}", "-p", old, "-p", BRANCH, "-m", "Merge")
+    moved = run(repo, "commit-tree", "main^{tree}", "-p", old, "-m", "Meanwhile")
+    run(repo, "update-ref", "refs/heads/main", moved)
+    with pytest.raises(GitError, match="expected"):
+        await landing.land(repo, await common_dir(repo), "main", old, new)
+    assert (sha(repo, "main"), status(repo)) == (moved, "")
+    assert list(refs(repo, "refs/agents-manager")) == []

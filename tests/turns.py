@@ -1,0 +1,89 @@
+"""Turns for the tests of agent adapters."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agents_manager.domain.ids import EffectId, ProjectId, RunId, TaskId
+from agents_manager.domain.run import Run, RunStatus
+from agents_manager.domain.task import Project, Task
+from agents_manager.flow.ports import Turn
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def turn(
+    folder: Path,
+    *,
+    mode: str = "implement",
+    visit: int = 0,
+    number: int = 1,
+    title: str = "Add a search box",
+    description: str = "",
+    session: str | None = None,
+    name: str = "run-1",
+) -> Turn:
+    """A turn in `folder`/work, with `folder`/project as the project and `folder`/<name> as its
+    job directory."""
+    project = Project(
+        id=ProjectId("project-1"),
+        name="shop",
+        path=str(folder / "project"),
+        base_branch="main",
+        trusted_commands=None,
+        created_at=NOW,
+    )
+    task = Task(
+        id=TaskId("task-1"),
+        project_id=project.id,
+        title=title,
+        description=description,
+        type="feature",
+        priority="medium",
+        size="m",
+        complexity="medium",
+        tags=(),
+        acceptance_criteria=(),
+        dependencies=(),
+        pipeline_id="feature",
+        pipeline_version=1,
+        status="in_progress",
+        plan=None,
+        version=1,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    run = Run(
+        id=RunId(f"{folder.name}-{name}"),
+        task_id=task.id,
+        project_id=project.id,
+        effect_id=EffectId("effect-1"),
+        agent="scripted",
+        mode=mode,
+        model=None,
+        status=RunStatus.RUNNING,
+        attempt=1,
+        session=session,
+        prompt=None,
+        outcome=None,
+        payload=None,
+        error=None,
+        usage=None,
+        branch=None,
+        base_sha=None,
+        head_sha=None,
+        workspace=None,
+        created_at=NOW,
+        started_at=NOW,
+        ended_at=None,
+    )
+    return Turn(
+        run=run,
+        task=task,
+        project=project,
+        prompt="Do it.",
+        number=number,
+        visit=visit,
+        workspace=folder / "work",
+        dir=folder / name,
+        session=session,
+    )
