@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.repos import make_repo
 
 from agents_manager import bootstrap
 from agents_manager.bootstrap import Program
@@ -21,6 +20,7 @@ from agents_manager.flow import prompts, tasks, views
 from agents_manager.flow.ports import Services
 from agents_manager.flow.views import TaskView
 from agents_manager.settings import Settings
+from tests.repos import make_repo
 
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 BOB = Actor(type=ActorType.USER, name="bob", via="http", admin=True)
@@ -63,7 +63,9 @@ class World:
                     view = await self.view(task)
         except TimeoutError:
             told = "\n".join(f"  {e.seq} {e.summary}" for e in await self.events(task))
-            raise AssertionError(f"not {what} but {view.task.status}; {view.next_mover}\n{told}") from None
+            raise AssertionError(
+                f"not {what} but {view.task.status}; {view.next_mover}\n{told}"
+            ) from None
         return view
 
     async def settled(self, task: Task) -> None:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from tests.contract.store_values import ADA, NOW, a_prompt, a_pull, a_task, furnish
 
 from agents_manager.domain.event import Noted
 from agents_manager.domain.ids import ProjectId, PromptId, TaskId
@@ -16,6 +15,7 @@ from agents_manager.domain.task import Task
 from agents_manager.errors import StaleTask
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import Database, open_database
+from tests.contract.store_values import ADA, NOW, a_prompt, a_pull, a_task, furnish
 
 TASK = TaskId("task-1")
 

@@ -6,16 +6,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy.exc import StatementError
-from tests.contract.store_values import (
-    NOW,
-    PIPELINE,
-    a_history,
-    a_project,
-    a_task,
-    an_artifact,
-    furnish,
-    later,
-)
 
 from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain.ids import HistoryId, ProjectId, PromptId, TaskId
@@ -30,6 +20,16 @@ from agents_manager.errors import (
 )
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import Database
+from tests.contract.store_values import (
+    NOW,
+    PIPELINE,
+    a_history,
+    a_project,
+    a_task,
+    an_artifact,
+    furnish,
+    later,
+)
 
 
 async def test_a_project_is_found_by_id_name_and_path(any_store: Database) -> None:

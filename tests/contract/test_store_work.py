@@ -5,17 +5,6 @@ from typing import Any
 
 import pytest
 from sqlalchemy.exc import IntegrityError
-from tests.contract.store_values import (
-    ADA,
-    NOW,
-    a_prompt,
-    a_pull,
-    a_run,
-    a_task,
-    an_effect,
-    furnish,
-    later,
-)
 
 from agents_manager.domain.event import Level, Noted, StatusBlocked
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
@@ -33,6 +22,17 @@ from agents_manager.errors import (
 )
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import Database
+from tests.contract.store_values import (
+    ADA,
+    NOW,
+    a_prompt,
+    a_pull,
+    a_run,
+    a_task,
+    an_effect,
+    furnish,
+    later,
+)
 
 TASK = TaskId("task-1")
 PROJECT = ProjectId("project-1")
@@ -69,6 +69,8 @@ async def test_a_task_has_one_live_run_at_most(any_store: Database) -> None:
         tx.runs.add(a_run("other", task="task-2", status=RunStatus.RUNNING))
 
     await any_store.write(write)
+    with pytest.raises(IntegrityError):
+        await any_store.write(lambda tx: tx.runs.add(a_run("one", status=RunStatus.FAILED)))
     for status in (RunStatus.QUEUED, RunStatus.RUNNING):
         with pytest.raises(Conflict, match="task-1"):
             await any_store.write(lambda tx, s=status: tx.runs.add(a_run("two", status=s)))

@@ -67,11 +67,13 @@ async def test_the_same_answer_under_one_key_is_applied_once(world: World) -> No
 async def test_a_wrong_answer_changes_nothing(world: World) -> None:
     task, prompt = await asked(world)
     before = await world.events(task)
-    wrong = {"answers": [{"question_id": "lang", "option": "Rust"}, {"question_id": "wy", "text": "x"}]}
+    wrong = {
+        "answers": [{"question_id": "lang", "option": "Rust"}, {"question_id": "wy", "text": "x"}]
+    }
     with pytest.raises(InvalidAnswer) as refused:
         await world.answer(prompt, wrong)
     assert refused.value.details == (
-        "question \"lang\" has no option 'Rust'; it has \"C\", \"Go\"",
+        'question "lang" has no option \'Rust\'; it has "C", "Go"',
         'there is no question "wy". Did you mean "why"?',
         'question "why" is not answered',
     )

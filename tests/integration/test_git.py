@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.repos import canary, commit, executable, make_repo, own_home, run, write
 
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.scm.git import Place, common_dir, git, locked, signed
+from tests.repos import canary, commit, executable, make_repo, own_home, run, write
 
 __all__ = ["own_home"]
 pytestmark = pytest.mark.usefixtures("own_home")

@@ -172,6 +172,19 @@ async def test_checkout_elsewhere_is_left_alone(
     assert (status(repo), merges(repo)) == (" M a", 1)
 
 
+async def test_other_folders_on_the_base_follow_too(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, tmp_path: Path
+) -> None:
+    run(repo, "switch", "-q", "-c", "mine")
+    other, evil = tmp_path / "other", tmp_path / "evil"
+    run(repo, "worktree", "add", "-q", str(other), "main")
+    run(repo, "worktree", "add", "-q", "--force", str(evil), "main")
+    (evil / ".git").write_text("gitdir: /nowhere\n")
+    await forge.merge(project, pull, pull.head_sha)
+    assert ((other / "a").read_text(), status(other)) == ("2\n", "")
+    assert (evil / "a").read_text() == "1\n"
+
+
 @pytest.mark.parametrize("file", ["a", "new file"], ids=["changed", "untracked"])
 async def test_changes_in_the_way_stop_the_merge(
     forge: LocalForge, project: Project, repo: Path, pull: PullRequest, file: str

@@ -14,8 +14,6 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
-from tests.contract.store_values import furnish
-from tests.postgres import fresh_database
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.errors import MigrationFailed, SchemaTooNew
@@ -23,6 +21,8 @@ from agents_manager.store import migrate, schema
 from agents_manager.store.database import open_database
 from agents_manager.store.engines import Engines, postgres_engines, sqlite_engines
 from agents_manager.store.migrate import HEAD, SCRIPTS, run_scripts, stored_revision, upgrade
+from tests.contract.store_values import furnish
+from tests.postgres import fresh_database
 
 GOOD = """
 import sqlalchemy as sa

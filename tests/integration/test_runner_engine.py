@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runner_jobs import DAEMON, eventually, job, processes_of, shell
 
 from agents_manager.engine import runners as module
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import AgentProcessError
 from agents_manager.flow.ports import Job, Runners
+from tests.runner_jobs import DAEMON, eventually, job, processes_of, shell
 
 
 @pytest.fixture

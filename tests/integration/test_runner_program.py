@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from tests.runner_jobs import DAEMON, eventually, job, processes_of, shell
 
 from agents_manager import runner
 from agents_manager.engine import runners
 from agents_manager.flow.ports import Job
+from tests.runner_jobs import DAEMON, eventually, job, processes_of, shell
 
 PROGRAM = Path(runner.__file__)
 

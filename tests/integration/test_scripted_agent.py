@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runner_jobs import processes_of
-from tests.turns import turn
 
 from agents_manager.agents.config import ScriptedConfig
 from agents_manager.agents.scripted import ScriptedAgent
@@ -16,6 +14,8 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidScript
 from agents_manager.flow.ports import Agent, Ended, Said, Turn
+from tests.runner_jobs import processes_of
+from tests.turns import turn
 
 Play = Callable[..., Coroutine[Any, Any, tuple[Ended, Said]]]
 

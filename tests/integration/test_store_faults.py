@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+
+from agents_manager.domain.event import Noted
+from agents_manager.domain.ids import PromptId, RunId, TaskId
+from agents_manager.errors import CorruptRow, InvalidConfig, StoreError
+from agents_manager.flow.ports import Tx
+from agents_manager.store import engines
+from agents_manager.store.database import Database, open_database, sqlite_engine
 from tests.contract.store_values import (
     ADA,
     NOW,
@@ -22,13 +30,6 @@ from tests.contract.store_values import (
     furnish,
 )
 from tests.postgres import fresh_database
-
-from agents_manager.domain.event import Noted
-from agents_manager.domain.ids import PromptId, RunId, TaskId
-from agents_manager.errors import CorruptRow, InvalidConfig, StoreError
-from agents_manager.flow.ports import Tx
-from agents_manager.store import engines
-from agents_manager.store.database import Database, open_database, sqlite_engine
 
 TASK = TaskId("task-1")
 
@@ -161,7 +162,7 @@ async def test_a_database_that_another_process_keeps_locked(
     with pytest.raises(StoreError, match="locked by another process"):
         await store.write(furnish)
     assert await store.read(lambda tx: tx.projects.all()) == []
-    await holder.communicate()
+    await holder.communicate(b"")
     await store.write(furnish)
     store.close()
 
@@ -212,6 +213,41 @@ async def test_postgres_connections_that_died_are_replaced(postgres_url: str) ->
     await store.write(lambda tx: tx.tasks.move(a_task(), "doing", NOW))
     store.close()
     other.close()
+
+
+def test_a_postgres_user_who_may_not_create_tables(postgres_url: str) -> None:
+    address = fresh_database(postgres_url)
+    name = f"guest_{address.rpartition('_')[2]}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+        connection.execute(f"CREATE ROLE {name} LOGIN".encode())
+    with pytest.raises(StoreError, match="grant it the right"):
+        open_database(address.replace("postgres@", f"{name}@"))
+
+
+def test_a_folder_where_the_lock_cannot_be_taken(tmp_path: Path) -> None:
+    path = tmp_path / "agents-manager.db"
+    (tmp_path / "agents-manager.db.lock").mkdir()
+    with pytest.raises(StoreError, match=r"agents-manager\.db\.lock"):
+        open_database(path)
+
+
+def test_the_sqlite_of_the_python_serves_where_no_newer_one_is_installed(tmp_path: Path) -> None:
+    script = """
+import asyncio, sys
+sys.modules["pysqlite3"] = None
+from agents_manager.store.database import open_database
+from tests.contract.store_values import furnish
+store = open_database(sys.argv[1])
+asyncio.run(store.write(furnish))
+assert asyncio.run(store.read(lambda tx: tx.tasks.find("task"))).status == "open"
+with store.engines.reader.begin() as connection:
+    assert connection.exec_driver_sql("SELECT unixepoch('subsec')").scalar() > 1.7e9
+assert store.engines.writer.dialect.dbapi.__name__ == "sqlite3.dbapi2"
+store.close()
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "agents-manager.db")]
+    assert subprocess.run(command, cwd=Path(__file__).parents[2]).returncode == 0
 
 
 def test_an_engine_for_another_file_is_set_up_alike(tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 import structlog
 from structlog.testing import LogCapture
-from tests.contract.store_values import ADA, NOW, an_effect, furnish
 
 from agents_manager.domain.event import Noted
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.flow.ports import Tx
 from agents_manager.store import tx as store_tx
 from agents_manager.store.database import Database, open_database
+from tests.contract.store_values import ADA, NOW, an_effect, furnish
 
 TASK = TaskId("task-1")
 

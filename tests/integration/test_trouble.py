@@ -69,7 +69,9 @@ async def test_work_that_is_ready_but_empty_is_no_change(world: World) -> None:
 
 
 async def test_what_an_agent_leaves_uncommitted_is_committed(world: World) -> None:
-    task = await world.start(script([{"write": {"path": "new.txt", "text": "x"}}]), pipeline="simple")
+    task = await world.start(
+        script([{"write": {"path": "new.txt", "text": "x"}}]), pipeline="simple"
+    )
     view = await world.until(task, "review")
     assert view.runs[0].outcome == "pr_ready"
     await world.review(task, "approved")
@@ -137,7 +139,9 @@ async def test_a_branch_that_moved_after_the_approval_is_not_merged(world: World
     tree = Path(str(view.runs[0].workspace))
     repos.commit(tree, {"late.txt": "sneaked in\n"}, "Late")
     await world.review(task, "approved")
-    view = await world.wait(task, lambda v: bool(v.prompts) and v.prompts[0].revision == 2, "reopened")
+    view = await world.wait(
+        task, lambda v: bool(v.prompts) and v.prompts[0].revision == 2, "reopened"
+    )
     assert view.task.status == "review"
     assert "merge_pr failed" in str(view.prompts[0].note)
     assert view.prompts[0].payload["head_sha"] == repos.sha(world.repo, branch)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from tests import repos, worlds
-from tests.postgres import fresh_database
-from tests.worlds import ANN, GREETING
 
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.flow import prompts
+from tests import repos, worlds
+from tests.postgres import fresh_database
+from tests.worlds import ANN, GREETING
 
 FEATURE = {
     "plan": [

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.repos import commit, make_repo, own_home, refs, run, sha, status, write
 
 from agents_manager.errors import GitError, InvalidInput, InvalidRepository
 from agents_manager.flow.ports import Workspaces
 from agents_manager.scm.workspaces import Worktrees
+from tests.repos import commit, make_repo, own_home, refs, run, sha, status, write
 
 __all__ = ["own_home"]
 pytestmark = pytest.mark.usefixtures("own_home")

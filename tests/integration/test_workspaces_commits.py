@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.repos import canary, commit, executable, make_repo, own_home, run, sha, status, write
 
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.scm import commits
 from agents_manager.scm.workspaces import Worktrees
+from tests.repos import canary, commit, executable, make_repo, own_home, run, sha, status, write
 
 __all__ = ["own_home"]
 pytestmark = pytest.mark.usefixtures("own_home")

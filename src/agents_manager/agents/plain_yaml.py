@@ -1,22 +1,48 @@
-"""YAML with nothing that JSON lacks, bounded before it is built: no anchors, aliases or tags,
-unique keys, and `no` or `12:30` stay text."""
+"""YAML with nothing that JSON lacks, bounded while it is read: no anchors, aliases or tags, unique
+keys, and `no` or `12:30` stay text."""
 
 import re
-from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, cast
 
 import yaml
 
 from agents_manager.domain import strict_json
 
+MAX_NODES = 20_000
+
 
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: ClassVar[Any] = {}
 
+    def __init__(self, text: str, max_depth: int) -> None:
+        super().__init__(text)
+        self._room = max_depth
+        self._nodes = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        event = cast("Any", self.peek_event())  # pyright: ignore[reportUnknownMemberType]
+        place = f"(line {event.start_mark.line + 1})"
+        self._nodes += 1
+        if isinstance(event, yaml.AliasEvent) or event.anchor:
+            raise ValueError(f"anchors and aliases are not read {place}")
+        if event.tag:
+            raise ValueError(f"tags are not read {place}")
+        if self._nodes > MAX_NODES:
+            raise ValueError(f"more than {MAX_NODES} values")
+        if not isinstance(event, yaml.CollectionStartEvent):
+            return super().compose_node(parent, index)
+        if self._room == 0:
+            raise ValueError(f"nested too deeply {place}")
+        self._room -= 1
+        node = super().compose_node(parent, index)
+        self._room += 1
+        return node
+
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         found = super().construct_mapping(node, deep=deep)
         if len(found) < len(node.value):
-            raise ValueError(f"a key stands there twice in the mapping of {_line(node)}")
+            line = node.start_mark.line + 1
+            raise ValueError(f"a key stands there twice in the mapping of line {line}")
         return found
 
 
@@ -38,8 +64,7 @@ def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
     if size > max_bytes:
         raise ValueError(f"{size} bytes are over the limit of {max_bytes}")
     try:
-        _check_events(text, max_depth)
-        value = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
+        value: Any = _Loader(text, max_depth).get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f" (line {mark.line + 1})" if mark else ""
@@ -48,23 +73,3 @@ def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
         raise ValueError(str(error).partition("\n")[0]) from None
     strict_json.check_text(value)
     return value
-
-
-def _check_events(text: str, max_depth: int) -> None:
-    depth = 0
-    parse = cast("Callable[..., Iterator[yaml.Event]]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
-    for event in parse(text, Loader=_Loader):
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            raise ValueError(f"anchors and aliases are not read ({_line(event)})")
-        if getattr(event, "tag", None):
-            raise ValueError(f"tags are not read ({_line(event)})")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > max_depth:
-            raise ValueError(f"nested deeper than {max_depth} levels")
-
-
-def _line(thing: Any) -> str:
-    return f"line {thing.start_mark.line + 1}"

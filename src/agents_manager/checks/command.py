@@ -38,8 +38,12 @@ class CommandChecks:
             await asyncio.to_thread(_remove, scratch)
 
     def _scratch(self) -> Path:
+        """A new folder; those of processes that were killed are removed on the way."""
         self._root.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(dir=self._root, prefix="check-"))
+        for left in self._root.glob("check-*-*"):
+            if not Path("/proc", left.name.split("-")[1]).exists():
+                _remove(left)
+        scratch = Path(tempfile.mkdtemp(dir=self._root, prefix=f"check-{os.getpid()}-"))
         (scratch / "tree").mkdir()
         (scratch / "tmp").mkdir()
         return scratch

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, TypeAdapter
 
 from agents_manager.domain.ids import TaskId
+from agents_manager.domain.names import visible
 from agents_manager.domain.task import Actor
 from agents_manager.domain.value import Value
 
@@ -25,6 +26,14 @@ def counted_as(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
+SENTENCE_LIMIT = 500
+"""Characters of somebody else's words in a sentence; all of them are in the event's data."""
+
+
+def _said(words: str) -> str:
+    return visible(words, SENTENCE_LIMIT)
+
+
 class Happening(Value):
     category: ClassVar[str] = "lifecycle"
     level: ClassVar[Level] = Level.INFO
@@ -36,7 +45,7 @@ class TaskCreated(Happening):
     pipeline: str
 
     def sentence(self) -> str:
-        return f'Task "{self.title}" was created in pipeline {self.pipeline}.'
+        return f'Task "{_said(self.title)}" was created in pipeline {self.pipeline}.'
 
 
 class StatusChanged(Happening):
@@ -61,7 +70,7 @@ class StatusBlocked(Happening):
     reasons: tuple[str, ...]
 
     def sentence(self) -> str:
-        return f"Stayed in {self.status} ({self.trigger}): {' '.join(self.reasons)}"
+        return f"Stayed in {self.status} ({self.trigger}): {_said(' '.join(self.reasons))}"
 
 
 class StatusRolledBack(Happening):
@@ -74,7 +83,7 @@ class StatusRolledBack(Happening):
     error: str
 
     def sentence(self) -> str:
-        return f"Went back from {self.source} to {self.to}: {self.hook} failed: {self.error}"
+        return f"Went back from {self.source} to {self.to}: {self.hook} failed: {_said(self.error)}"
 
 
 class AutoStopped(Happening):
@@ -142,7 +151,7 @@ class AgentFailed(Happening):
     error: str
 
     def sentence(self) -> str:
-        return f"The agent failed ({self.error_class}): {self.error}"
+        return f"The agent failed ({self.error_class}): {_said(self.error)}"
 
 
 class AgentCancelled(Happening):
@@ -163,7 +172,9 @@ class OutputRefused(Happening):
     reason: str
 
     def sentence(self) -> str:
-        return f"The agent's outcome could not be taken and it was asked again: {self.reason}"
+        return (
+            f"The agent's outcome could not be taken and it was asked again: {_said(self.reason)}"
+        )
 
 
 class ChecksFailed(Happening):
@@ -199,7 +210,7 @@ class CollectionFailed(Happening):
     error: str
 
     def sentence(self) -> str:
-        return f"Not everything the agent made could be collected: {self.error}"
+        return f"Not everything the agent made could be collected: {_said(self.error)}"
 
 
 class PromptCreated(Happening):
@@ -211,7 +222,7 @@ class PromptCreated(Happening):
     summary: str
 
     def sentence(self) -> str:
-        return f"Waiting for a person ({self.prompt_type}): {self.summary}"
+        return f"Waiting for a person ({self.prompt_type}): {_said(self.summary)}"
 
 
 class PromptAnswered(Happening):
@@ -250,7 +261,7 @@ class ReviewSubmitted(Happening):
     def sentence(self) -> str:
         what = "approved" if self.decision == "approved" else "asked for changes"
         counted = f" with {counted_as(len(self.comments), 'comment')}" if self.comments else ""
-        said = f": {self.summary}" if self.summary else ""
+        said = f": {_said(self.summary).rstrip('.')}" if self.summary else ""
         return f"{self.by} {what}{counted}{said}."
 
 
@@ -304,7 +315,8 @@ class MergeConflicted(Happening):
     files: tuple[str, ...]
 
     def sentence(self) -> str:
-        return f"Pull request #{self.number} conflicts in {', '.join(self.files) or 'its history'}."
+        where = _said(", ".join(self.files)) or "its history"
+        return f"Pull request #{self.number} conflicts in {where}."
 
 
 class HookFailed(Happening):
@@ -316,7 +328,7 @@ class HookFailed(Happening):
     error: str
 
     def sentence(self) -> str:
-        return f"{self.hook} failed: {self.error}"
+        return f"{self.hook} failed: {_said(self.error)}"
 
 
 class HookRetried(Happening):
@@ -329,16 +341,16 @@ class HookRetried(Happening):
     error: str
 
     def sentence(self) -> str:
-        return f"{self.hook} will be tried again (attempt {self.attempt}): {self.error}"
+        return f"{self.hook} will be tried again (attempt {self.attempt}): {_said(self.error)}"
 
 
 class Noted(Happening):
     category = "note"
     type: Literal["note"] = "note"
-    text: str
+    text: str = Field(min_length=1)
 
     def sentence(self) -> str:
-        return self.text
+        return _said(self.text) or "A note without words."
 
 
 Event = Annotated[

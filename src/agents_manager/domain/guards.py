@@ -132,7 +132,7 @@ def has_payload_response(facts: Facts, params: Mapping[str, Any]) -> Verdict:
     if prompt_type is None or facts.fired.payload is None:
         return False, "The question has not been answered."
     if wanted is not None and _SAME_PAYLOAD.get(str(wanted), str(wanted)) != prompt_type:
-        return False, f"The answer is to a {prompt_type}, not to a {wanted}."
+        return False, f"The answer is to {prompt_type}, not to {wanted}."
     return True, "The question has been answered."
 
 

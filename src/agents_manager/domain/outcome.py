@@ -100,7 +100,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 """The line ends of Markdown. `str.splitlines` knows more (U+2028, U+0085, form feed): behind one of
 those a marker would stand in the middle of a quoted line for every reader but us, and in a payload
 they are ordinary characters."""
-_OPEN = re.compile(r" {0,3}<<<OUTCOME:(.*)", re.DOTALL)
+_OPEN = re.compile(r" {0,3}<<<OUTCOME:")
 _CLOSE = "<<<END_PAYLOAD>>>"
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)", re.DOTALL)
 
@@ -174,30 +174,28 @@ def _blocks(text: str) -> tuple[list[_Block], str]:
     fence: str | None = None
     name: str | None = None
     body: list[str] = []
-    for line in _LINE_END.split(text):
-        if name is not None:
-            before, closed, _ = line.partition(_CLOSE)
-            body.append(before)
-            if closed:
-                blocks.append(_Block(name, "\n".join(body)))
-                name, body = None, []
-            continue
-        fence, inside = _fence_state(fence, line)
-        opened = None if inside else _OPEN.match(line)
-        if opened is None:
-            rest.append(line)
-            continue
-        # What is no name (cut off, mistyped) is taken for one, so that the agent hears of it.
-        name, _, after = opened[1].partition(">>>")
-        name = name[:MAX_NAME]
-        before, closed, _ = after.partition(_CLOSE)
-        body = [before]
+    for line in _lines(text):
+        if name is None:
+            fence, inside = _fence_state(fence, line)
+            opened = None if inside else _OPEN.match(line)
+            if opened is None:
+                rest.append(line)
+                continue
+            # What is no name (cut off, mistyped) is taken for one, so that the agent hears of it.
+            head, _, line = line[opened.end() :].partition(">>>")
+            name = head[:MAX_NAME]
+        before, closed, _ = line.partition(_CLOSE)
+        body.append(before)
         if closed:
-            blocks.append(_Block(name, before))
+            blocks.append(_Block(name, "\n".join(body)))
             name, body = None, []
     if name is not None:
         blocks.append(_Block(name, None))
     return blocks, "\n".join(rest).strip()
+
+
+def _lines(text: str) -> list[str]:
+    return _LINE_END.split(text)
 
 
 def _fence_state(fence: str | None, line: str) -> tuple[str | None, bool]:
@@ -205,14 +203,14 @@ def _fence_state(fence: str | None, line: str) -> tuple[str | None, bool]:
     mark = _FENCE.match(line)
     if fence is None:
         return (mark[1], True) if mark else (None, False)
-    closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip()
+    closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip(" \t")
     return (None, True) if closes else (fence, True)
 
 
 def _unfenced(body: str) -> str:
     """Agents like to wrap the payload itself in a code fence; one such wrapping is taken off."""
     body = body.strip()
-    first, *inner = _LINE_END.split(body)
+    first, *inner = _lines(body)
     fence, _ = _fence_state(None, first)
     if fence and inner and _fence_state(fence, inner[-1])[0] is None:
         return "\n".join(inner[:-1]).strip()

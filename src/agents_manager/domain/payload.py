@@ -123,7 +123,7 @@ class OptionsProposed(Lenient):
     def _other_names(cls, value: object) -> object:
         raw = renamed(value, {"description": "summary"})
         if not isinstance(raw, dict) or "agentRecommendation" not in raw:
-            return raw
+            return cast("object", raw)
         fields = dict(cast("dict[str, Any]", raw))
         chosen = fields.pop("agentRecommendation")
         options = fields.get("options")

@@ -210,10 +210,18 @@ def parse(document: object, *, where: str = "pipeline") -> Pipeline:
 
 def faults(error: ValidationError) -> list[str]:
     """A validation error as lines of `place: what is wrong`."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    places = [e["loc"] for e in errors]
+
+    def follows(place: tuple[int | str, ...]) -> bool:
+        return any(p[: len(place)] == place != p for p in places)
+
     return [
         f"{'.'.join(str(part) for part in e['loc']) or 'document'}: "
         + e["msg"].removeprefix("Value error, ")
-        for e in error.errors(include_url=False, include_context=False, include_input=False)
+        for e in errors
+        # A list that is too short only because its items are wrong is no fault of its own.
+        if e["type"] != "too_short" or not follows(e["loc"])
     ]
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from pydantic import Field, StrictInt, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.payload import (
@@ -81,8 +81,15 @@ class ChoicePayload(Value):
 
 class QuestionAnswer(Lenient):
     question_id: str
-    option: str | StrictInt | None = None
+    option: str | int | None = None
     text: str | None = None
+
+    @field_validator("option", mode="before")
+    @classmethod
+    def _label_or_number(cls, value: object) -> object:
+        if isinstance(value, bool | float):
+            raise ValueError("an option is named by its label or its number, counted from 0")
+        return value
 
     @model_validator(mode="before")
     @classmethod

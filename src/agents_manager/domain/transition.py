@@ -73,9 +73,7 @@ def candidates(
     fired = facts.fired
     listening = [t for t in pipeline.leaving(status) if matches(t.trigger, t.guards, fired)]
     return [
-        Candidate(
-            t, tuple(check(g, facts, registry.guards) for g in t.guards), _target(t, origin)
-        )
+        Candidate(t, tuple(check(g, facts, registry.guards) for g in t.guards), _target(t, origin))
         for t in _explicit_first(listening, fired.trigger.type)
         if (fired.to is None or fired.to in (t.to, _target(t, origin)))
         and (fired.transition_id is None or t.id == fired.transition_id)

@@ -212,7 +212,10 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
 
     def then(tx: Tx) -> None:
         now = s.clock.now()
-        if tx.runs.get(run_id).status.live:
+        run = tx.runs.get(run_id)
+        if tx.effects.get(run.effect_id).status == "pending":
+            tx.effects.update(run.effect_id, status="cancelled", finished_at=now)
+        if run.status.live:
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         if effect.then is None:

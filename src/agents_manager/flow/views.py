@@ -124,9 +124,17 @@ def _finished(tx: Tx, task_id: TaskId) -> bool:
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
     fired = Fired(trigger=Trigger(type=TriggerType.MANUAL))
     facts = transitions.gather(tx, task, fired, actor)
+    origin = transitions.origin_of(tx, task, pipeline)
+    found = candidates(pipeline, task.status, facts, s.registry, origin=origin)
     return [
-        Move(c.transition.id, c.transition.to, c.transition.title, c.allowed, tuple(c.reasons))
-        for c in candidates(pipeline, task.status, facts, s.registry)
+        Move(
+            c.transition.id,
+            c.to or task.status,
+            c.transition.title,
+            c.allowed,
+            tuple(c.reasons),
+        )
+        for c in found
     ]
 
 

@@ -47,7 +47,6 @@ SETTINGS = (
 )
 FIXED_ENV = {
     "LC_ALL": "C",
-    "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents_manager.errors import GitError, HookFailed
-from agents_manager.scm import commits
+from agents_manager.scm import commits, trees
 from agents_manager.scm.git import Output, Place, branch_tip, commit_of, first_error, git
 
 INTENTS = "refs/agents-manager/merging"
@@ -53,9 +53,9 @@ async def _complete(
         note = f"merge {new}: pull request"
         await git(store, "update-ref", "-m", note, "--stdin", input=moves.encode())
     except (GitError, HookFailed):
+        await _withdraw(store, base)
         for checkout in moved:
             await _move_files(checkout, new, old)
-        await _withdraw(store, base)
         raise
 
 
@@ -64,16 +64,23 @@ async def _withdraw(store: Place, base: str) -> None:
 
 
 async def _checkouts(repo: Path, store: Place, base: str) -> list[Place]:
-    """Where the branch is checked out. The repository's list is wrong about the first folder of a
-    submodule, so the project's own is asked as well."""
-    folders = [path for path in await commits.checkouts(store, base) if (path / ".git").exists()]
-    head = await git(repo, "symbolic-ref", "-q", "HEAD", check=False)
-    if head.line == f"refs/heads/{base}":
-        folders.append((await git(repo, "rev-parse", "--show-toplevel")).path)
-    return [
-        Place(git_dir=(await git(folder, "rev-parse", "--absolute-git-dir")).path, work_tree=folder)
-        for folder in dict.fromkeys(folders)
-    ]
+    """Where the branch is checked out: the user's folder, other worktrees, the first folder if the
+    user registered another. A worktree whose own files lead elsewhere is not believed."""
+    top = (await git(repo, "rev-parse", "--show-toplevel")).path
+    own = Place(git_dir=(await git(repo, "rev-parse", "--absolute-git-dir")).path, work_tree=top)
+    head = await git(own, "symbolic-ref", "-q", "HEAD", check=False)
+    found = [own] if head.line == f"refs/heads/{base}" else []
+    for folder in await commits.checkouts(store, base):
+        place = _first_folder(store, folder) or trees.linked(store.git_dir, folder)
+        if place and folder != top:
+            found.append(place)
+    return found
+
+
+def _first_folder(store: Place, folder: Path) -> Place | None:
+    # Git names a wrong folder here for a submodule; it has no `.git`.
+    first = (folder / ".git").resolve() == store.git_dir
+    return Place(git_dir=store.git_dir, work_tree=folder) if first else None
 
 
 async def _move_files(checkout: Place, old: str, new: str, *flags: str) -> None:

@@ -40,26 +40,13 @@ class Tree:
         self.key = key
         self.path = home / key
 
-    def registered(self) -> Path | None:
-        """The repository's folder about this worktree."""
-        target = str(self.path / ".git")
-        known = (self.common / "worktrees").glob("*/gitdir")
-        return next((file.parent for file in known if read(file) == target), None)
-
     def place(self) -> Place | None:
-        """Where git works on this tree, or None when tree and repository do not agree."""
-        admin = self.registered()
-        if admin is None or self.path.is_symlink() or not self.path.is_dir():
-            return None
-        agreed = read(self.path / ".git") == f"gitdir: {admin}"
-        # Git takes branches and configuration from where this file points.
-        same = (admin / read(admin / "commondir")).resolve() == self.common
-        return Place(git_dir=admin, work_tree=self.path) if agreed and same else None
+        return linked(self.common, self.path)
 
     async def discard(self, fallback: str | None) -> None:
         """Takes the worktree away, its work saved first; may be cut off anywhere and repeated.
         `fallback` is the branch it was on, for a tree that does not tell any more."""
-        admin = self.registered()
+        admin = registered(self.common, self.path)
         if self._exists():
             # A worktree whose creation was cut off holds no work, only half a checkout.
             fresh = admin is not None and read(admin / "locked") == "initializing"
@@ -94,8 +81,25 @@ class Tree:
         self.path.rename(target)
 
     def _empty_trash(self) -> None:
-        for left in (self.home / ".trash").glob(f"{self.key}.*"):
+        for left in (self.home / ".trash").glob("*"):
             shutil.rmtree(left, onerror=_make_writable)
+
+
+def registered(common: Path, path: Path) -> Path | None:
+    """The repository's folder about the worktree at a path."""
+    known = (common / "worktrees").glob("*/gitdir")
+    return next((file.parent for file in known if read(file) == str(path / ".git")), None)
+
+
+def linked(common: Path, path: Path) -> Place | None:
+    """Where git works on a worktree, or None when tree and repository do not agree."""
+    admin = registered(common, path)
+    if admin is None or path.is_symlink() or not path.is_dir():
+        return None
+    agreed = read(path / ".git") == f"gitdir: {admin}"
+    # Git takes branches and configuration from where this file points.
+    same = (admin / read(admin / "commondir")).resolve() == common
+    return Place(git_dir=admin, work_tree=path) if agreed and same else None
 
 
 def _make_writable(remove: Callable[..., Any], path: str, _: Any) -> None:

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import Conflict
 from agents_manager.store import schema
+from agents_manager.store.rows import violates
 
 _TOKEN = schema.token.c
 _REPLY = schema.reply.c
@@ -37,6 +38,8 @@ class Access:
         try:
             self._connection.execute(_ADD_REPLY, row)
         except IntegrityError as error:
+            if not violates(error, "pk_am_reply", "am_reply.key"):
+                raise
             raise Conflict(
                 "Another request was answered under this Idempotency-Key in the meantime; "
                 "send it again to get that answer."

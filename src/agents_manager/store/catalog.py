@@ -22,7 +22,7 @@ from agents_manager.errors import (
 )
 from agents_manager.store import schema
 from agents_manager.store.columns import Unreadable
-from agents_manager.store.rows import Rows, corrupt
+from agents_manager.store.rows import Rows, corrupt, violates
 
 PROJECTS = Rows(schema.project, Project, ProjectNotFound)
 _PROJECT = schema.project.c
@@ -67,6 +67,8 @@ class Projects:
         try:
             PROJECTS.add(self._connection, project)
         except IntegrityError as error:
+            if not violates(error, "uq_am_project_path", "am_project.path"):
+                raise
             raise ProjectExists(f'"{project.path}" is already registered.') from error
 
     def get(self, project_id: ProjectId) -> Project:

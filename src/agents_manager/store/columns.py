@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 from sqlalchemy import DateTime, Dialect, String, Text
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 NUL = "\x00"
@@ -85,6 +84,8 @@ class Json(TypeDecorator[Any]):
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
         if dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import JSONB
+
             return dialect.type_descriptor(JSONB(none_as_null=True))
         return dialect.type_descriptor(Text())
 

@@ -20,12 +20,14 @@ _ADD = insert(schema.effect).values(
     .where(_EFFECT.task_id == bindparam("b_task"))
     .scalar_subquery()
 )
+# Written into the statement, as SQLite looks for the index of open effects before it has values.
+_OPEN_STATUS = bindparam("open", list(OPEN_EFFECTS), expanding=True, literal_execute=True)
 _EARLIER = schema.effect.alias("earlier")
 _KEEPS_LINE = _EARLIER.c.kind.not_in(sorted(OUT_OF_LINE))
 _BLOCKED = exists().where(
     _EARLIER.c.task_id == _EFFECT.task_id,
     _EARLIER.c.seq < _EFFECT.seq,
-    _EARLIER.c.status.in_(OPEN_EFFECTS),
+    _EARLIER.c.status.in_(_OPEN_STATUS),
     _KEEPS_LINE,
 )
 _DUE = (
@@ -37,12 +39,9 @@ _DUE = (
     .order_by(_EFFECT.due_at, _EFFECT.task_id, _EFFECT.seq)
     .limit(bindparam("most"))
 )
-_OPEN = EFFECTS.select.where(_EFFECT.status.in_(OPEN_EFFECTS)).order_by(
-    _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
-)
-_OPEN_OF_TASK = (
-    EFFECTS.select.where(_EFFECT.status.in_(OPEN_EFFECTS), _EFFECT.task_id == bindparam("wanted"))
-).order_by(_EFFECT.seq)
+_OPEN = EFFECTS.select.where(_EFFECT.status.in_(_OPEN_STATUS))
+_ALL_OPEN = _OPEN.order_by(_EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq)
+_OPEN_OF_TASK = _OPEN.where(_EFFECT.task_id == bindparam("wanted")).order_by(_EFFECT.seq)
 _STARTED = EFFECTS.select.where(_EFFECT.status == "started").order_by(
     _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
 )
@@ -75,7 +74,7 @@ class Effects:
 
     def open(self, task_id: TaskId | None = None) -> list[EffectRow]:
         if task_id is None:
-            return EFFECTS.all(self._connection, _OPEN)
+            return EFFECTS.all(self._connection, _ALL_OPEN)
         return EFFECTS.all(self._connection, _OPEN_OF_TASK, {"wanted": task_id})
 
     def next_due(self) -> datetime | None:

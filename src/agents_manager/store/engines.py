@@ -61,9 +61,10 @@ def sqlite_engine(
 ) -> Engine:
     """With `immediate`, a transaction takes the write lock when it begins, so that it never fails
     by having read before it writes."""
+    module = sqlite_module()
     engine = create_engine(
         URL.create("sqlite+pysqlite", database=str(path)),
-        module=sqlite_module(),
+        module=module,
         poolclass=QueuePool,
         pool_size=pool_size,
         max_overflow=0 if pool_size < 5 else 10,
@@ -89,7 +90,7 @@ def sqlite_engine(
             f"query_only={'ON' if readonly else 'OFF'}",
         ):
             connection.execute(f"PRAGMA {pragma}")
-        if connection.execute("SELECT sqlite_version() < '3.42'").fetchone()[0]:
+        if module.sqlite_version_info < (3, 42):
             connection.create_function("unixepoch", -1, _unixepoch)
 
     event.listen(engine, "connect", configure)

@@ -17,6 +17,7 @@ _SQLITE = (
     ("disk i/o error", "cannot be read or written; check the disk"),
 )
 _POSTGRES = (
+    ("permission denied", "does not let this user create and write tables; grant it the right"),
     ("lock timeout", "is kept busy by another process; try again"),
     ("password authentication", "does not accept the user or the password; check the address"),
     ("does not exist", "does not exist there; create it, or check the address"),
@@ -32,9 +33,12 @@ def named(where: str) -> Generator[None]:
     """What the database refuses leaves as a StoreError; a wrong statement of ours does not."""
     try:
         yield
-    except (DataError, IntegrityError, ProgrammingError):
+    except (DataError, IntegrityError):
         raise
     except DBAPIError as error:
+        # Postgres counts a missing right among the wrong statements.
+        if isinstance(error, ProgrammingError) and "permission denied" not in str(error.orig):
+            raise
         raise store_error(where, str(error.orig), where.startswith("postgresql")) from error
 
 

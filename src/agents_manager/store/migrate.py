@@ -26,7 +26,7 @@ from sqlalchemy import (
 from agents_manager.errors import MigrationFailed, SchemaTooNew, StoreError
 from agents_manager.store import schema
 from agents_manager.store.engines import Engines
-from agents_manager.store.faults import named
+from agents_manager.store.faults import named, store_error
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -46,13 +46,19 @@ VERSION = Table(
 def upgrade(engines: Engines, *, backups: Path, scripts: Path = SCRIPTS, head: str = HEAD) -> None:
     if not _new_file(engines) and stored_revision(engines) == head:
         return
-    with _locked(engines.path):
-        revision = None if _new_file(engines) else stored_revision(engines)
-        if revision is None:
-            _create(engines)
-        elif revision != head:
-            _refuse_newer(engines, scripts, revision)
-            _migrate(engines, scripts, head, revision, backups)
+    try:
+        with _locked(engines.path):
+            revision = None if _new_file(engines) else stored_revision(engines)
+            if revision is None:
+                _create(engines)
+            elif revision != head:
+                _refuse_newer(engines, scripts, revision)
+                _migrate(engines, scripts, head, revision, backups)
+    except OSError as error:
+        raise StoreError(
+            f'The database "{engines.where}" cannot be brought up to date: {error.strerror}: '
+            f'"{error.filename}". Make its folder writable.'
+        ) from error
 
 
 def stored_revision(engines: Engines) -> str | None:
@@ -156,11 +162,14 @@ def _back_up(engines: Engines, revision: str, backups: Path) -> Path | None:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     target = backups / f"{engines.path.stem}-{revision}-{stamp}.db"
     target.touch(mode=0o600)
-    with named(engines.where), engines.reader.connect() as connection:
+    with named(engines.where), engines.writer.connect() as connection:
         driver = connection.connection.driver_connection
         assert driver is not None
-        driver.execute("PRAGMA query_only=OFF")
-        driver.execute("VACUUM INTO ?", [str(target)])
+        try:
+            driver.execute("VACUUM INTO ?", [str(target)])
+        except engines.writer.dialect.loaded_dbapi.Error as error:
+            target.unlink()
+            raise store_error(engines.where, str(error), postgres=False) from error
     old = sorted(
         backups.glob(f"{engines.path.stem}-*.db"), key=lambda path: path.stat().st_mtime_ns
     )
@@ -174,6 +183,8 @@ def _locked(path: Path | None) -> Generator[None]:
     if path is None:
         yield
         return
-    with path.with_name(path.name + ".lock").open("w") as lock:
+    beside = path.with_name(path.name + ".lock")
+    beside.touch(mode=0o600)
+    with beside.open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -10,7 +10,7 @@ from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint
 from agents_manager.errors import Conflict, PromptNotFound
 from agents_manager.store import schema
-from agents_manager.store.rows import Rows
+from agents_manager.store.rows import Rows, violates
 
 PROMPTS = Rows(
     schema.prompt,
@@ -38,6 +38,8 @@ class Prompts:
         try:
             PROMPTS.add(self._connection, prompt)
         except IntegrityError as error:
+            if not violates(error, "uq_am_prompt_flow", "am_prompt.task_id"):
+                raise
             raise Conflict(f'Task "{prompt.task_id}" already waits for an answer.') from error
 
     def get(self, prompt_id: PromptId) -> Prompt:

@@ -10,7 +10,7 @@ from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.errors import Conflict, PullRequestNotFound
 from agents_manager.store import schema
-from agents_manager.store.rows import Rows
+from agents_manager.store.rows import Rows, violates
 
 PULLS = Rows(schema.pull, PullRequest, PullRequestNotFound, state=PullState)
 _PULL = schema.pull.c
@@ -36,10 +36,14 @@ class Pulls:
         try:
             PULLS.add(self._connection, pull)
         except IntegrityError as error:
-            raise Conflict(
-                f'There is a pull request #{pull.number} or an open one from "{pull.head_branch}" '
-                f'to "{pull.base_branch}" already.'
-            ) from error
+            if violates(
+                error, "uq_am_pull_project_id_number", "am_pull.project_id, am_pull.number"
+            ):
+                raise Conflict(f"There is a pull request #{pull.number} already.") from error
+            if violates(error, "uq_am_pull_open", "am_pull.project_id, am_pull.head_branch"):
+                branches = f'from "{pull.head_branch}" to "{pull.base_branch}"'
+                raise Conflict(f"There is an open pull request {branches} already.") from error
+            raise
 
     def next_number(self, project_id: ProjectId) -> int:
         return (self._connection.execute(_LAST_NUMBER, {"wanted": project_id}).scalar() or 0) + 1

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import Connection, Executable, Row, Table, bindparam, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import CorruptRow, InvalidInput, NotFound
 from agents_manager.store.columns import Unreadable
@@ -114,6 +115,12 @@ class Rows(Generic[V]):
     def not_found(self, id: str, hint: str = "") -> NotFound:
         sentence = (self._missing.__doc__ or "").rstrip(".")
         return self._missing(f'{sentence}: "{id}".{hint}')
+
+
+def violates(error: IntegrityError, index: str, columns: str) -> bool:
+    """Postgres names the index that refused the row, SQLite its columns."""
+    reason = str(error.orig)
+    return f'"{index}"' in reason or f"UNIQUE constraint failed: {columns}" in reason
 
 
 def corrupt(table: str, id: object, column: str, reason: str) -> CorruptRow:

@@ -6,10 +6,10 @@ from sqlalchemy import Connection, bindparam
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import RunId, TaskId
-from agents_manager.domain.run import AgentError, Run, RunStatus, Usage
+from agents_manager.domain.run import LIVE, AgentError, Run, RunStatus, Usage
 from agents_manager.errors import Conflict, RunNotFound
 from agents_manager.store import schema
-from agents_manager.store.rows import Rows
+from agents_manager.store.rows import Rows, violates
 
 RUNS = Rows(
     schema.run,
@@ -22,7 +22,8 @@ RUNS = Rows(
 _RUN = schema.run.c
 _OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))
 _IN_ORDER = _OF_TASK.order_by(_RUN.created_at, _RUN.id)
-_LIVE = _OF_TASK.where(schema.LIVE_RUN)
+_IS_LIVE = _RUN.status.in_(LIVE)
+_LIVE_OF_TASK = _OF_TASK.where(_IS_LIVE)
 _NEWEST_FIRST = RUNS.select.order_by(_RUN.created_at.desc(), _RUN.id.desc())
 
 
@@ -34,6 +35,8 @@ class Runs:
         try:
             RUNS.add(self._connection, run)
         except IntegrityError as error:
+            if not violates(error, "uq_am_run_live", "am_run.task_id"):
+                raise
             raise Conflict(f'Task "{run.task_id}" already has a run that is not over.') from error
 
     def get(self, run_id: RunId) -> Run:
@@ -50,11 +53,11 @@ class Runs:
         if task is not None:
             statement = statement.where(_RUN.task_id == task)
         if live:
-            statement = statement.where(schema.LIVE_RUN)
+            statement = statement.where(_IS_LIVE)
         return RUNS.all(self._connection, statement)
 
     def live(self, task_id: TaskId) -> Run | None:
-        return RUNS.first(self._connection, _LIVE, {"wanted": task_id})
+        return RUNS.first(self._connection, _LIVE_OF_TASK, {"wanted": task_id})
 
     def update(self, run_id: RunId, **fields: Any) -> None:
         RUNS.update(self._connection, run_id, fields)

@@ -60,9 +60,11 @@ class Database:
         self._readers = ThreadPoolExecutor(READERS, "store-read")
 
     async def write(self, fn: Callable[[ports.Tx], T]) -> T:
+        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
         return await _run(self._writer, lambda: self._write(fn))
 
     async def read(self, fn: Callable[[ports.Tx], T]) -> T:
+        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
         return await _run(self._readers, lambda: self._read(fn))
 
     def after_commit(self, callback: Callable[[], None]) -> None:
@@ -81,7 +83,6 @@ class Database:
         self.engines.dispose()
 
     def _write(self, fn: Callable[[ports.Tx], T]) -> T:
-        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
         begun = time.monotonic()
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
@@ -103,7 +104,6 @@ class Database:
         return result
 
     def _read(self, fn: Callable[[ports.Tx], T]) -> T:
-        assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
         with named(self.engines.where), self.engines.reader.begin() as connection:
             return fn(Tx(connection, self._parsed))
 

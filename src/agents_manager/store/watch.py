@@ -2,9 +2,9 @@
 notifications. What changed is for the reader to find out."""
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import structlog
@@ -22,16 +22,33 @@ LONGEST_PAUSE_S = 5.0
 
 
 async def sqlite(path: Path, poll_s: float) -> AsyncGenerator[None, None]:
+    """A thread looks and tells the loop of changes only: to be asked twenty times a second would
+    cost more than the looking, and a locked database would hold up the loop."""
     loop = asyncio.get_running_loop()
-    # A thread, as a locked database would hold up the loop.
-    with closing(_Counter(path)) as counter, ThreadPoolExecutor(1, "store-watch") as thread:
+    changed = asyncio.Event()
+    over = threading.Event()
+
+    def look() -> None:
         seen: int | None = None
+        with closing(_Counter(path)) as counter:
+            while not over.is_set():
+                version = counter.read()
+                if version is not None and version != seen:
+                    seen = version
+                    with suppress(RuntimeError):  # The loop may have ended first.
+                        loop.call_soon_threadsafe(changed.set)
+                over.wait(poll_s)
+
+    thread = threading.Thread(target=look, name="store-watch", daemon=True)
+    thread.start()
+    try:
         while True:
-            version = await loop.run_in_executor(thread, counter.read)
-            if version is not None and version != seen:
-                seen = version
-                yield
-            await asyncio.sleep(poll_s)
+            await changed.wait()
+            changed.clear()
+            yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class _Counter:

@@ -1,6 +1,7 @@
 """Steps 6 and 7: what the agent's output amounts to, held to the registry, to git and to the
 project's checks. Nothing is approved for want of a word."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ async def conclude(
         return trouble(why, error_class)
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
-    said = agent.read(directory / "output")
+    said = await asyncio.to_thread(agent.read, directory / "output")
     verdict = await _judge(run, task, project, said, ended, s)
     if verdict.get("repair") and (turn == LAST_TURN or not agent.resumes):
         verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)

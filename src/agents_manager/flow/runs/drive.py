@@ -1,5 +1,6 @@
 """Steps 4 and 5: start the agent, or find the one that is already there, and wait for its end."""
 
+import asyncio
 from pathlib import Path
 
 from agents_manager.domain.ids import RunId
@@ -30,7 +31,8 @@ async def drive(
         dir=directory,
         session=run.session,
     )
-    await s.runners.start_or_adopt(s.agents.get(run.agent, project).job(turn))
+    job = await asyncio.to_thread(s.agents.get(run.agent, project).job, turn)
+    await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
     return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
 

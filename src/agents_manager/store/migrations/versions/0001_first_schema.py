@@ -160,6 +160,13 @@ def _effect() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_am_effect"),
         sa.UniqueConstraint("task_id", "seq", name="uq_am_effect_task_id_seq"),
     )
+    op.create_index(
+        "ix_am_effect_open",
+        "am_effect",
+        ["task_id", "seq"],
+        sqlite_where=sa.text("status IN ('pending', 'started')"),
+        postgresql_where=sa.text("status IN ('pending', 'started')"),
+    )
     op.create_index("ix_am_effect_history_id_position", "am_effect", ["history_id", "position"])
     op.create_index("ix_am_effect_status_due_at", "am_effect", ["status", "due_at"])
 

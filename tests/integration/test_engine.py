@@ -1,0 +1,150 @@
+"""The engine: retries, policies, rollback, the sweep, and what no worker can get wrong twice."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from agents_manager import bootstrap
+from agents_manager.domain.task import Project, PullRequest, Task
+from agents_manager.errors import ForgeError, HostLocked
+from agents_manager.flow import hooks, tasks
+from agents_manager.flow.ports import Conflicted, Forge, Merged, Steps
+from agents_manager.settings import Settings
+from tests import worlds
+from tests.worlds import ANN, GREETING
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "BACKOFF_S", 0.02)
+
+
+@dataclass
+class Moody:
+    """The local forge behind a line that breaks a given number of times."""
+
+    real: Forge
+    failures: int
+    calls: list[str] = field(default_factory=list)
+
+    async def publish(self, project: Project, task: Task, branch: str, body: str) -> PullRequest:
+        self.calls.append("publish")
+        if len(self.calls) <= self.failures:
+            raise ForgeError("The line is dead.")
+        return await self.real.publish(project, task, branch, body)
+
+    async def merge(
+        self, project: Project, pull: PullRequest, head_sha: str
+    ) -> Merged | Conflicted:
+        return await self.real.merge(project, pull, head_sha)
+
+
+async def test_an_effect_that_fails_is_tried_again(tmp_path: Path, repo: Path) -> None:
+    async with worlds.working(tmp_path / "home", repo) as world:
+        forge = Moody(world.s.forge, failures=2)
+        object.__setattr__(world.program.services, "forge", forge)
+        task = await world.start(GREETING, pipeline="simple")
+        await world.until(task, "review")
+        await world.settled(task)
+        assert forge.calls == ["publish"] * 3
+        assert (await world.types(task)).count("hook.retried") == 2
+        assert (await world.types(task)).count("pull_request.created") == 1
+
+
+async def test_a_required_effect_that_finally_fails_takes_the_task_back(
+    tmp_path: Path, repo: Path
+) -> None:
+    async with worlds.working(tmp_path / "home", repo) as world:
+        forge = Moody(world.s.forge, failures=3)
+        object.__setattr__(world.program.services, "forge", forge)
+        task = await world.start(GREETING, pipeline="simple")
+        view = await world.wait(
+            task,
+            lambda v: v.task.status == "in_progress" and bool(v.prompts),
+            "rolled back",
+        )
+        assert "The line is dead." in view.prompts[0].payload["reason"]
+        assert [h.result for h in await world.history(task)] == ["done", "done", "rolled_back"]
+        await world.choose(task, "again")
+        view = await world.until(task, "review")
+        await world.settled(task)
+        assert len(view.runs) == 1, "the work was there already; only the hook is done again"
+        assert (await world.view(task)).pull is not None
+
+
+async def test_an_effect_whose_workflow_ended_without_it_is_repaired(
+    tmp_path: Path, repo: Path
+) -> None:
+    """As after a crash of the engine between its own bookkeeping and ours."""
+    async with worlds.working(tmp_path / "home", repo) as world:
+        task = await world.start(GREETING, pipeline="simple")
+        await world.until(task, "review")
+        await world.settled(task)
+        effect = (await world.history(task))[-1].hooks[0].effect
+        await world.s.store.write(
+            lambda tx: tx.effects.update(effect, status="started", finished_at=None)
+        )
+        await world.settled(task)
+        assert "hook.retried" in await world.types(task)
+        assert (await world.view(task)).task.status == "review"
+
+
+async def test_an_effect_that_was_handed_out_but_never_began_is_started(
+    tmp_path: Path, repo: Path
+) -> None:
+    settings = Settings(tmp_path / "home", None)
+    async with bootstrap.client(settings) as program:
+        s = program.services
+        project = await tasks.add_project(s, repo, None, None)
+        new = tasks.NewTask(title="Left behind", pipeline="simple")
+        task = await tasks.create(s, project, new, ANN)
+        await tasks.move(s, task.id, ANN)
+        effect = (await s.store.read(lambda tx: tx.effects.open(task.id)))[0]
+        await s.store.write(lambda tx: tx.effects.update(effect.id, status="started"))
+    async with worlds.working(tmp_path / "home", repo) as world:
+        await world.until(task, "review")
+
+
+async def test_without_a_worker_effects_wait(tmp_path: Path, repo: Path) -> None:
+    async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
+        s = program.services
+        project = await tasks.add_project(s, repo, None, None)
+        task = await tasks.create(s, project, tasks.NewTask(title="Patience"), ANN)
+        moved = await tasks.move(s, task.id, ANN)
+        assert isinstance(moved, Task)
+        assert moved.status == "planning"
+        open_effects = await s.store.read(lambda tx: tx.effects.open(task.id))
+        assert [(e.kind, e.status) for e in open_effects] == [("start_agent", "pending")]
+
+
+async def test_two_workers_on_one_home(tmp_path: Path, repo: Path) -> None:
+    async with worlds.working(tmp_path / "home", repo):
+        with pytest.raises(HostLocked, match="already works on"):
+            async with bootstrap.worker(Settings(tmp_path / "home", None)):
+                pass
+
+
+async def test_another_process_that_writes_wakes_the_worker(tmp_path: Path, repo: Path) -> None:
+    async with worlds.working(tmp_path / "home", repo) as world:
+        task = await world.create(GREETING, pipeline="simple")
+        async with bootstrap.client(Settings(tmp_path / "home", None)) as other:
+            await tasks.move(other.services, task.id, ANN)
+        await world.until(task, "review")
+
+
+async def test_performing_a_finished_effect_does_nothing(world: worlds.World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    await world.until(task, "review")
+    await world.settled(task)
+    before = await world.events(task)
+
+    class Never(Steps):
+        async def run(self, name: str, fn: object) -> object:  # type: ignore[override]
+            raise AssertionError("nothing is left to do")
+
+    for entry in await world.history(task):
+        for hook in entry.hooks:
+            if hook.effect:
+                await hooks.perform(hook.effect, world.s, Never())  # type: ignore[arg-type]
+    assert await world.events(task) == before
