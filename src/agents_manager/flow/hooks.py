@@ -24,7 +24,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import AgentsManagerError, HookFailed
-from agents_manager.flow import artifacts, branches, transitions
+from agents_manager.flow import artifacts, branches, remedies, transitions
 from agents_manager.flow.ports import Conflicted, Services, Steps, Tx
 from agents_manager.flow.runs import close, lifecycle
 
@@ -70,7 +70,7 @@ async def failed(
             trouble = AgentError(error=error, error_class=ErrorClass.ENVIRONMENT)
             close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
         elif row.policy == Policy.REQUIRED:
-            transitions.roll_back(tx, s, row, error)
+            remedies.roll_back(tx, s, row, error)
         else:
             transitions.recheck(tx, s, row.task_id)
 
@@ -219,7 +219,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         if effect.then is None:
-            transitions.after_stop(tx, s, row.task_id, f"{effect.by} stopped the agent.")
+            remedies.after_stop(tx, s, row.task_id, f"{effect.by} stopped the agent.")
             return
         manual = Trigger(type=TriggerType.MANUAL)
         fired = Fired(trigger=manual, transition_id=effect.then)

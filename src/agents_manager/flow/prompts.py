@@ -25,7 +25,7 @@ from agents_manager.errors import (
     PromptNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import transitions
+from agents_manager.flow import remedies, transitions
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -149,13 +149,13 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             manual = Trigger(type=TriggerType.MANUAL)
             _fire(tx, s, prompt, Fired(trigger=manual, transition_id=which), actor)
         case "redo":
-            result = transitions.redo(tx, s, HistoryId(which), actor)
+            result = remedies.redo(tx, s, HistoryId(which), actor)
             if isinstance(result, Refused):
                 raise _Refused(result, prompt, transitions.AUTO)
         case "grant":
-            transitions.grant(tx, s, prompt.task_id, actor)
+            remedies.grant(tx, s, prompt.task_id, actor)
         case "rerun":
-            transitions.rerun(tx, s, prompt.task_id, actor)
+            remedies.rerun(tx, s, prompt.task_id, actor)
         case _:
             assert what == "stay", what
 

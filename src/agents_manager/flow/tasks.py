@@ -18,7 +18,7 @@ from agents_manager.errors import (
     ProjectExists,
     TransitionRefused,
 )
-from agents_manager.flow import planning, transitions
+from agents_manager.flow import facts, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 MANUAL = Trigger(type=TriggerType.MANUAL)
@@ -138,14 +138,12 @@ async def move(
 
     def write(tx: Tx) -> Task | Stopping | Refused:
         task = tx.tasks.find(task_id)
-        fired = Fired(trigger=MANUAL, to=to)
+        fired = _only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to)
         live = tx.runs.live(task.id)
         if live is not None:
             waiting = _stop_then_move(tx, s, task, live, fired, actor, stop=stop)
             if waiting is not None:
                 return waiting
-        if to is None:
-            fired = _only_way(tx, task)
         result = transitions.apply(
             tx, s, task.id, fired, actor, expect_version=expect_version, force=force, reason=reason
         )
@@ -175,9 +173,9 @@ def _stop_then_move(
     tx: Tx, s: Services, task: Task, live: Run, fired: Fired, actor: Actor, *, stop: bool
 ) -> Stopping | None:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    facts = replace(transitions.gather(tx, task, fired, actor), live_run=None)
-    origin = transitions.origin_of(tx, task, pipeline)
-    decision = decide(pipeline, task.status, origin, facts, s.registry)
+    gone = replace(facts.gather(tx, task, fired, actor), live_run=None)
+    origin = facts.origin_of(tx, task, pipeline)
+    decision = decide(pipeline, task.status, origin, gone, s.registry)
     if not isinstance(decision, Moved):
         return None
     if not stop and all(h.type != "stop_agent" for h in decision.hooks):

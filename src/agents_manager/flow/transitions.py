@@ -4,28 +4,21 @@
 prompt and effects into the transaction it was handed. It never performs anything.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from agents_manager.domain import event, transition
-from agents_manager.domain.guards import Facts, Fired
+from agents_manager.domain.guards import Facts, Fired, matches
 from agents_manager.domain.ids import HistoryId, TaskId
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
-    HookSpec,
     Pipeline,
-    PromptType,
     Trigger,
     TriggerType,
 )
 from agents_manager.domain.prompt import Choice, ResumePoint
-from agents_manager.domain.run import Run
 from agents_manager.domain.task import (
     SYSTEM,
     Actor,
-    ArtifactType,
-    EffectRow,
     History,
     HookRecord,
     Result,
@@ -33,13 +26,11 @@ from agents_manager.domain.task import (
 )
 from agents_manager.domain.transition import Moved, Refusal, Refused
 from agents_manager.errors import StaleTask
-from agents_manager.flow import asking, planning
+from agents_manager.flow import asking, facts, planning
 from agents_manager.flow.ports import Services, Tx
 
 AUTO = Fired(trigger=Trigger(type=TriggerType.AUTO))
 MAX_AUTO_MOVES = 20
-RETRY = "retry"
-_UNCOUNTED = frozenset({TriggerType.PROMPT_RESPONSE, TriggerType.AGENT_ERROR, RETRY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +60,11 @@ def apply(
             f'Task "{task.title}" is at version {task.version}, not {expect_version}: read it anew.'
         )
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    facts = gather(tx, task, fired, actor)
-    origin = origin_of(tx, task, pipeline)
-    decision = transition.decide(pipeline, task.status, origin, facts, s.registry, force=force)
+    found = facts.gather(tx, task, fired, actor)
+    origin = facts.origin_of(tx, task, pipeline)
+    decision = transition.decide(pipeline, task.status, origin, found, s.registry, force=force)
     if isinstance(decision, Moved):
-        decision = _stands_in_the_way(facts, decision) or decision
+        decision = _stands_in_the_way(found, decision) or decision
     if isinstance(decision, Refused):
         return refuse(tx, s, task, decision, fired, actor, reason)
     entered = _enter(tx, s, task, pipeline, decision, fired, actor, origin, reason)
@@ -94,7 +85,7 @@ def _enter(
     reason: str | None,
 ) -> Answer:
     """Writes a decided move; one into a wait opens its prompt in the same breath."""
-    resume = _resume_point(tx, task, fired, origin)
+    resume = facts.resume_point(tx, task, fired, origin)
     question = None
     if pipeline.awaits_human(decision.to):
         question = asking.question(tx, s, task, pipeline, decision, fired)
@@ -107,28 +98,6 @@ def _enter(
     if pipeline.is_final(moved.task.status):
         _wake_dependents(tx, s, moved.task)
     return moved
-
-
-def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
-    runs = tx.runs.of_task(task.id)
-    live = next((r for r in runs if r.status.live), None)
-    branches = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    changes = tx.tasks.artifacts(task.id, ArtifactType.DIFF)
-    costs = [r.usage.cost_usd if r.usage else None for r in runs if r.started_at]
-    known = [c for c in costs if c is not None]
-    return Facts(
-        fired=fired,
-        plan=task.plan,
-        branch=branches[-1].label if branches else None,
-        pull=tx.pulls.of_task(task.id),
-        head_sha=changes[-1].data["head_sha"] if changes else None,
-        live_run=live.id if live else None,
-        unresolved=_unresolved(tx, task),
-        rounds=_rounds(tx.history.of_task(task.id)),
-        review=_review(tx, task, fired),
-        spent_usd=sum(known) if len(known) == len(costs) else None,
-        admin=actor.admin,
-    )
 
 
 def recheck(tx: Tx, s: Services, task_id: TaskId) -> None:
@@ -172,108 +141,6 @@ def refuse(
     blocked = event.StatusBlocked(status=task.status, trigger=str(fired), reasons=refused.reasons)
     tx.events.add(task.id, blocked, actor, now)
     return refused
-
-
-def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
-    """Takes the task back to where it came from after a required effect has finally failed."""
-    entry = tx.history.get(effect.history_id)
-    task = tx.tasks.get(effect.task_id)
-    if task.version != entry.version or task.status != entry.to or entry.source == entry.to:
-        return
-    now = s.clock.now()
-    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    tx.effects.cancel_rest(entry.id, effect.position, now)
-    asking.close_flow_prompts(tx, s, task.id)
-    back = tx.tasks.move(task, entry.source, now)
-    undone = replace(
-        entry,
-        id=HistoryId(s.ids.new()),
-        version=back.version,
-        result=Result.ROLLED_BACK,
-        source=entry.to,
-        to=entry.source,
-        actor=SYSTEM,
-        guards=(),
-        hooks=(),
-        reason=f"{effect.kind} failed: {error}",
-        time=now,
-    )
-    tx.history.add(undone)
-    happened = event.StatusRolledBack(
-        source=entry.to, to=entry.source, hook=effect.kind, error=error
-    )
-    tx.events.add(task.id, happened, SYSTEM, now)
-    note = f"{effect.kind} failed: {error}"
-    if pipeline.awaits_human(back.status):
-        asking.reopen(tx, s, back, undone.id, note)
-    elif pipeline.is_active(back.status):
-        again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
-        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[again])
-
-
-def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> Answer:
-    """Fires once more what an earlier move was fired by."""
-    entry = tx.history.get(history_id)
-    kind = TriggerType(entry.trigger)
-    fired = Fired(
-        trigger=Trigger(type=kind, outcome=entry.outcome),
-        transition_id=entry.transition_id,
-        payload=entry.payload,
-    )
-    return apply(tx, s, entry.task_id, fired, actor)
-
-
-def after_stop(tx: Tx, s: Services, task_id: TaskId, reason: str) -> None:
-    """A stopped run leaves the task where it is; a person says how it goes on."""
-    task = tx.tasks.get(task_id)
-    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    again = Choice(id="rerun", label="Run the agent again", action="rerun")
-    last = tx.history.of_task(task_id)[-1]
-    asking.open_choice(tx, s, task, pipeline, last.id, reason, extra=[again])
-
-
-def grant(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
-    """Lets the capped rounds begin anew."""
-    task = tx.tasks.get(task_id)
-    now = s.clock.now()
-    _standing_entry(tx, s, task, Result.GRANTED, TriggerType.MANUAL, actor)
-    tx.events.add(task_id, event.RoundsGranted(by=actor.name), actor, now)
-    recheck(tx, s, task_id)
-
-
-def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
-    """Starts the agent of this status again, as its last run was started."""
-    task = tx.tasks.get(task_id)
-    runs = tx.runs.of_task(task_id)
-    last = runs[-1]
-    entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
-    hook = HookSpec(type="start_agent", params={"mode": last.mode, "agent": last.agent})
-    resume = ResumePoint(status=task.status, session=last.session, mode=last.mode, agent=last.agent)
-    planning.effects(tx, s, task, (hook,), AUTO, entry.id, resume)
-
-
-def _standing_entry(
-    tx: Tx, s: Services, task: Task, result: Result, trigger: str, actor: Actor
-) -> History:
-    entry = History(
-        id=HistoryId(s.ids.new()),
-        task_id=task.id,
-        version=task.version,
-        result=result,
-        transition_id=None,
-        source=task.status,
-        to=task.status,
-        trigger=trigger,
-        outcome=None,
-        actor=actor,
-        payload=None,
-        guards=(),
-        hooks=(),
-        reason=None,
-        time=s.clock.now(),
-    )
-    tx.history.add(entry)
-    return entry
 
 
 def _stands_in_the_way(facts: Facts, decision: Moved) -> Refused | None:
@@ -333,9 +200,12 @@ def _follow_autos(
 ) -> Applied | None:
     """Fires `auto` transitions as long as exactly one is allowed."""
     for _ in range(MAX_AUTO_MOVES):
-        facts = gather(tx, task, AUTO, SYSTEM)
-        origin = origin_of(tx, task, pipeline)
-        decision = transition.decide(pipeline, task.status, origin, facts, s.registry)
+        # Few statuses have one, and gathering the facts takes longer than anything else here.
+        if not any(matches(t.trigger, t.guards, AUTO) for t in pipeline.leaving(task.status)):
+            return last
+        found = facts.gather(tx, task, AUTO, SYSTEM)
+        origin = facts.origin_of(tx, task, pipeline)
+        decision = transition.decide(pipeline, task.status, origin, found, s.registry)
         if isinstance(decision, Moved):
             decision = _enter(tx, s, task, pipeline, decision, AUTO, SYSTEM, origin, None)
         if isinstance(decision, Refused):
@@ -382,64 +252,6 @@ def _put_to_a_person(
     asking.open_choice(
         tx, s, task, pipeline, entry.id, " ".join(refused.reasons), evidence=str(fired), extra=extra
     )
-
-
-def origin_of(tx: Tx, task: Task, pipeline: Pipeline) -> str | None:
-    """The last active status the task was in."""
-    if pipeline.is_active(task.status):
-        return task.status
-    for entry in reversed(tx.history.of_task(task.id)):
-        if entry.result is not Result.REFUSED and pipeline.is_active(entry.source):
-            return entry.source
-    return None
-
-
-def _resume_point(tx: Tx, task: Task, fired: Fired, origin: str | None) -> ResumePoint:
-    """From the prompt that was answered, else from the task's last run."""
-    if fired.prompt_id is not None:
-        for prompt in tx.prompts.of_task(task.id):
-            if prompt.id == fired.prompt_id:
-                return prompt.resume
-    runs: list[Run] = tx.runs.of_task(task.id)
-    last = runs[-1] if runs else None
-    return ResumePoint(
-        status=origin or task.status,
-        mode=last.mode if last else None,
-        agent=last.agent if last else None,
-        session=last.session if last else None,
-        run=last.id if last else None,
-    )
-
-
-def _rounds(entries: list[History]) -> Mapping[str, int]:
-    """Counted moves into each status since the last grant; the very first is no repetition."""
-    counts: dict[str, int] = {}
-    granted = False
-    for entry in entries:
-        if entry.result is Result.GRANTED:
-            counts, granted = {}, True
-        elif entry.result is Result.DONE and entry.trigger not in _UNCOUNTED:
-            counts[entry.to] = counts.get(entry.to, 0) + 1
-    return counts if granted else {status: n - 1 for status, n in counts.items()}
-
-
-def _unresolved(tx: Tx, task: Task) -> tuple[str, ...]:
-    waiting: list[str] = []
-    for other_id in task.dependencies:
-        other = tx.tasks.get(TaskId(other_id))
-        pipeline = tx.pipelines.get(other.pipeline_id, other.pipeline_version)
-        if not pipeline.is_final(other.status):
-            waiting.append(f'"{other.title}"')
-    return tuple(waiting)
-
-
-def _review(tx: Tx, task: Task, fired: Fired) -> Mapping[str, Any] | None:
-    if fired.trigger.type is TriggerType.REVIEW_SUBMITTED and fired.payload is not None:
-        return {**fired.payload, "head_sha": fired.head_sha}
-    for prompt in reversed(tx.prompts.of_task(task.id)):
-        if prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW) and prompt.response:
-            return {**prompt.response, "head_sha": prompt.payload.get("head_sha")}
-    return None
 
 
 def _wake_dependents(tx: Tx, s: Services, task: Task) -> None:

@@ -11,7 +11,7 @@ from agents_manager.domain.prompt import Prompt, recommended_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
 from agents_manager.domain.transition import candidates
-from agents_manager.flow import asking, transitions
+from agents_manager.flow import asking, facts
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -123,9 +123,9 @@ def _finished(tx: Tx, task_id: TaskId) -> bool:
 
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
     fired = Fired(trigger=Trigger(type=TriggerType.MANUAL))
-    facts = transitions.gather(tx, task, fired, actor)
-    origin = transitions.origin_of(tx, task, pipeline)
-    found = candidates(pipeline, task.status, facts, s.registry, origin=origin)
+    known = facts.gather(tx, task, fired, actor)
+    origin = facts.origin_of(tx, task, pipeline)
+    found = candidates(pipeline, task.status, known, s.registry, origin=origin)
     return [
         Move(
             c.transition.id,

@@ -6,7 +6,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus, Usage
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
-from agents_manager.flow import transitions
+from agents_manager.flow import remedies, transitions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.prepare import agent_actor
 from agents_manager.flow.runs.verdict import Verdict
@@ -44,7 +44,7 @@ def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
     if status is RunStatus.CANCELLED:
         tx.events.add(run.task_id, event.AgentCancelled(run=run_id), actor, now)
         if not _stop_is_ordered(tx, run):
-            transitions.after_stop(tx, s, run.task_id, "The agent was stopped from outside.")
+            remedies.after_stop(tx, s, run.task_id, "The agent was stopped from outside.")
         return
     failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
     tx.events.add(run.task_id, failed, actor, now)

@@ -1,0 +1,115 @@
+"""Ways out: back after a failed effect, once more, further than the cap, on after a stop."""
+
+from dataclasses import replace
+
+from agents_manager.domain import event
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import HistoryId, TaskId
+from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
+from agents_manager.domain.prompt import Choice, ResumePoint
+from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
+from agents_manager.flow import asking, planning, transitions
+from agents_manager.flow.facts import RETRY
+from agents_manager.flow.ports import Services, Tx
+
+
+def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
+    """Takes the task back to where it came from after a required effect has finally failed."""
+    entry = tx.history.get(effect.history_id)
+    task = tx.tasks.get(effect.task_id)
+    if task.version != entry.version or task.status != entry.to or entry.source == entry.to:
+        return
+    now = s.clock.now()
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    tx.effects.cancel_rest(entry.id, effect.position, now)
+    asking.close_flow_prompts(tx, s, task.id)
+    back = tx.tasks.move(task, entry.source, now)
+    undone = replace(
+        entry,
+        id=HistoryId(s.ids.new()),
+        version=back.version,
+        result=Result.ROLLED_BACK,
+        source=entry.to,
+        to=entry.source,
+        actor=SYSTEM,
+        guards=(),
+        hooks=(),
+        reason=f"{effect.kind} failed: {error}",
+        time=now,
+    )
+    tx.history.add(undone)
+    happened = event.StatusRolledBack(
+        source=entry.to, to=entry.source, hook=effect.kind, error=error
+    )
+    tx.events.add(task.id, happened, SYSTEM, now)
+    note = f"{effect.kind} failed: {error}"
+    if pipeline.awaits_human(back.status):
+        asking.reopen(tx, s, back, undone.id, note)
+    elif pipeline.is_active(back.status):
+        again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
+        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[again])
+
+
+def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transitions.Answer:
+    """Fires once more what an earlier move was fired by."""
+    entry = tx.history.get(history_id)
+    kind = TriggerType(entry.trigger)
+    fired = Fired(
+        trigger=Trigger(type=kind, outcome=entry.outcome),
+        transition_id=entry.transition_id,
+        payload=entry.payload,
+    )
+    return transitions.apply(tx, s, entry.task_id, fired, actor)
+
+
+def after_stop(tx: Tx, s: Services, task_id: TaskId, reason: str) -> None:
+    """A stopped run leaves the task where it is; a person says how it goes on."""
+    task = tx.tasks.get(task_id)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    again = Choice(id="rerun", label="Run the agent again", action="rerun")
+    last = tx.history.of_task(task_id)[-1]
+    asking.open_choice(tx, s, task, pipeline, last.id, reason, extra=[again])
+
+
+def grant(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
+    """Lets the capped rounds begin anew."""
+    task = tx.tasks.get(task_id)
+    now = s.clock.now()
+    _standing_entry(tx, s, task, Result.GRANTED, TriggerType.MANUAL, actor)
+    tx.events.add(task_id, event.RoundsGranted(by=actor.name), actor, now)
+    transitions.recheck(tx, s, task_id)
+
+
+def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
+    """Starts the agent of this status again, as its last run was started."""
+    task = tx.tasks.get(task_id)
+    runs = tx.runs.of_task(task_id)
+    last = runs[-1]
+    entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
+    hook = HookSpec(type="start_agent", params={"mode": last.mode, "agent": last.agent})
+    resume = ResumePoint(status=task.status, session=last.session, mode=last.mode, agent=last.agent)
+    planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
+
+
+def _standing_entry(
+    tx: Tx, s: Services, task: Task, result: Result, trigger: str, actor: Actor
+) -> History:
+    entry = History(
+        id=HistoryId(s.ids.new()),
+        task_id=task.id,
+        version=task.version,
+        result=result,
+        transition_id=None,
+        source=task.status,
+        to=task.status,
+        trigger=trigger,
+        outcome=None,
+        actor=actor,
+        payload=None,
+        guards=(),
+        hooks=(),
+        reason=None,
+        time=s.clock.now(),
+    )
+    tx.history.add(entry)
+    return entry
