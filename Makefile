@@ -22,8 +22,9 @@ test: setup
 check: setup
 	$(BIN)/python scripts/test.py check
 
+# All questions, or some: make bench QUESTIONS="answers help"
 bench: $(BENCH_STAMP)
-	.venv-bench/bin/python -m bench
+	.venv-bench/bin/python -m bench $(QUESTIONS)
 
 setup: $(STAMP)
 

@@ -1,10 +1,12 @@
 """Checks what a reader of the documentation relies on: short README, links that lead somewhere,
-a complete index of decisions, a changelog."""
+a complete index of decisions, a changelog, generated pages that fit the code."""
 
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import gen_docs
 
 ROOT = Path(__file__).resolve().parent.parent
 DECISIONS = ROOT / "docs" / "decisions"
@@ -17,7 +19,7 @@ ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|#|/", re.IGNORECASE)
 
 
 def main() -> int:
-    problems = [*readme(), *links(), *decisions(), *changelog()]
+    problems = [*readme(), *links(), *decisions(), *changelog(), *gen_docs.outdated()]
     print("\n".join(problems) or "Documentation is in order.")
     return 1 if problems else 0
 

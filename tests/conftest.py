@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from agents_manager.store.database import Database, open_database
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import own_home
 from tests.worlds import repo, world
-
-from agents_manager.store.database import Database, open_database
 
 __all__ = ["own_home", "postgres_url", "repo", "world"]
 

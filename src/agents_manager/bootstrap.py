@@ -7,7 +7,7 @@ Tests call the same functions with overrides.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -15,22 +15,29 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import structlog
+from sqlalchemy import Engine
+
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import CommandChecks
 from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain import registry
 from agents_manager.domain.ids import EffectId
+from agents_manager.domain.pipeline import Pipeline
 from agents_manager.engine import host
 from agents_manager.engine.runners import DetachedRunners
-from agents_manager.errors import StoreError
+from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks
 from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.scm import commits
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
-from agents_manager.settings import ConfigFiles, Settings
+from agents_manager.settings import ConfigFiles, LimitsConfig, Settings
 from agents_manager.store.database import open_database
+from agents_manager.store.engines import sqlite_engine
 from agents_manager.store.tx import Database
+
+log = structlog.get_logger()
 
 
 class SystemClock:
@@ -57,7 +64,7 @@ async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
     database = await asyncio.to_thread(open_database, settings.database)
     try:
         services = replace(_services(settings, database), **overrides)
-        await database.write(lambda tx: _install_pipelines(tx, services))
+        await _install_pipelines(services)
         yield Program(settings, services, database)
     finally:
         database.close()
@@ -69,7 +76,6 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
     # Imported late: DBOS costs most of a second, and commands do not need it.
     from agents_manager.engine import durable
     from agents_manager.engine.dispatcher import Dispatcher
-    from agents_manager.store.engines import sqlite_engine
 
     _make_home(settings.home)
     with host.HostLock(settings.home):
@@ -82,20 +88,15 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             async def crashed(effect_id: EffectId, error: str, attempt: int | None = None) -> None:
                 await hooks.failed(services, effect_id, error, retryable=True, attempt=attempt)
 
-            own_file = settings.home / "engine.db"
             engine = durable.build(
                 perform,
                 crashed,
                 executor_id=host.executor_id(settings.home, services.ids.new()),
-                engine=None if settings.database_url else sqlite_engine(own_file, immediate=True),
-                url=settings.database_url or f"sqlite:///{own_file}",
+                engine=None if settings.database_url else _engine_file(settings.home),
+                url=settings.database_url or "sqlite://",
             )
             dispatcher = Dispatcher(
-                services.store,
-                engine,
-                crashed,
-                services.clock,
-                max_agents=ConfigFiles(settings.home).config(None).limits.host,
+                services.store, engine, crashed, services.clock, max_agents=_max_agents(settings)
             )
             services.store.after_commit(dispatcher.wake)
             engine.launch()
@@ -104,6 +105,21 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                     yield program
             finally:
                 await engine.close()
+
+
+def _engine_file(home: Path) -> Engine:
+    path = home / "engine.db"
+    path.touch(mode=0o600)
+    return sqlite_engine(path, immediate=True)
+
+
+def _max_agents(settings: Settings) -> int:
+    try:
+        return ConfigFiles(settings.home).config(None).limits.host
+    except InvalidConfig as error:
+        # The server comes up all the same; runs are refused with the place of the fault.
+        log.warning("config.broken", reason=error.message, details=error.details)
+        return LimitsConfig().host
 
 
 async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:
@@ -145,13 +161,29 @@ def _services(settings: Settings, database: Database) -> Services:
     )
 
 
-def _install_pipelines(tx: Tx, services: Services) -> None:
+async def _install_pipelines(services: Services) -> None:
     """Built-in pipelines that changed become new versions; tasks keep the one they began with."""
-    for name, text in _texts("pipelines", ".json").items():
-        document: Mapping[str, Any] = json.loads(text)
-        parsed = pipelines.parse(document, where=f"{name}.json")
+    documents = [json.loads(text) for text in _texts("pipelines", ".json").values()]
+    built_in = [(pipelines.parse(document), document) for document in documents]
+    known = await services.store.read(lambda tx: {p.id: p for p in tx.pipelines.all()})
+    changed = [
+        (parsed, document)
+        for parsed, document in built_in
+        if parsed.id not in known or _is_another(parsed, known[parsed.id])
+    ]
+    for parsed, _ in changed:
         services.registry.check_names(parsed)
-        tx.pipelines.save(parsed, document, services.clock.now())
+    if changed:
+        await services.store.write(lambda tx: _save(tx, changed, services.clock.now()))
+
+
+def _is_another(parsed: Pipeline, known: Pipeline) -> bool:
+    return parsed.model_copy(update={"version": known.version}) != known
+
+
+def _save(tx: Tx, built_in: Sequence[tuple[Pipeline, Mapping[str, Any]]], now: datetime) -> None:
+    for parsed, document in built_in:
+        tx.pipelines.save(parsed, document, now)
 
 
 def _texts(folder: str, ending: str) -> dict[str, str]:

@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 
 from agents_manager.agents.config import ScriptedConfig
 from agents_manager.domain import strict_json
+from agents_manager.domain.pipeline import faults
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.errors import InvalidConfig, closest
@@ -39,6 +40,7 @@ class CheckConfig(_Keys):
     command: str = Field(min_length=1)
     """What `sh` runs in a clean checkout of the commit; exit code 0 means passed."""
     enabled: bool = True
+    """Whether it is run at all."""
     severity: Literal["error", "warning"] = "error"
     """Whether a failure stops the outcome or is only told."""
     modes: tuple[str, ...] = ("implement",)
@@ -68,6 +70,7 @@ class Config(_Keys):
     fail_on_error: bool = True
     """Whether a failed check of severity error turns the outcome into an error."""
     limits: LimitsConfig = LimitsConfig()
+    """How much may go on at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +137,16 @@ class ConfigFiles:
         merged: dict[str, Any] = {}
         for layer in layers:
             merged = _merge(merged, self._layer(layer))
-        return Config.model_validate(merged)
+        try:
+            return Config.model_validate(merged)
+        except ValidationError as error:
+            named = " and ".join(str(layer) for layer in layers)
+            raise InvalidConfig(f"{named} have errors together.", faults(error)) from None
 
     def _layer(self, path: Path) -> Mapping[str, Any]:
         try:
             stat = path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return {}
         stamp = (stat.st_mtime_ns, stat.st_size)
         known = self._cache.get(path)
@@ -160,20 +167,25 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         Config.model_validate(value)
     except ValidationError as error:
-        raise InvalidConfig(f"{path} has errors.", _faults(error, text)) from None
+        # A layer may leave to another what it does not change.
+        found = _faults(error, text, but="missing")
+        if found:
+            raise InvalidConfig(f"{path} has errors.", found) from None
     return cast("dict[str, Any]", value)
 
 
-def _faults(error: ValidationError, text: str) -> list[str]:
-    faults: list[str] = []
+def _faults(error: ValidationError, text: str, *, but: str = "") -> list[str]:
+    found: list[str] = []
     for fault in error.errors(include_url=False, include_context=False, include_input=False):
+        if fault["type"] == but:
+            continue
         place = ".".join(str(part) for part in fault["loc"])
         key = str(fault["loc"][-1])
         message = fault["msg"]
         if fault["type"] == "extra_forbidden":
             message = f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
-        faults.append(f"line {_line_of(key, text)}, {place}: {message}")
-    return faults
+        found.append(f"line {_line_of(fault['loc'], text)}, {place}: {message}")
+    return found
 
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
@@ -182,9 +194,14 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def _line_of(key: str, text: str) -> int:
-    quoted = json.dumps(key, ensure_ascii=False)
-    return next((n for n, line in enumerate(text.splitlines(), 1) if quoted in line), 1)
+def _line_of(place: tuple[int | str, ...], text: str) -> int:
+    """The line of the last key, each key looked for behind the one it lies under."""
+    lines = text.splitlines()
+    found = 0
+    for part in place:
+        quoted = json.dumps(part, ensure_ascii=False)
+        found = next((n for n in range(found, len(lines)) if quoted in lines[n]), found)
+    return found + 1
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

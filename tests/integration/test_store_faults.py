@@ -167,6 +167,21 @@ async def test_a_database_that_another_process_keeps_locked(
     store.close()
 
 
+async def test_a_postgres_that_another_writer_keeps_busy(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "BUSY_TIMEOUT_S", 0.2)  # As above: the wait, not the lock.
+    address = fresh_database(postgres_url)
+    store, other = open_database(address), open_database(address)
+    with other.engines.writer.begin():
+        with pytest.raises(StoreError, match="kept busy by another process"):
+            await store.write(furnish)
+        assert await store.read(lambda tx: tx.projects.all()) == []
+    await store.write(furnish)
+    store.close()
+    other.close()
+
+
 async def test_a_full_disk_costs_only_the_transaction_that_did_not_fit(small_disk: Path) -> None:
     store = open_database(small_disk / "agents-manager.db")
     await store.write(furnish)

@@ -107,6 +107,19 @@ async def test_commands_that_changed_since_they_were_trusted_do_not_run(
     assert canary.exists()
 
 
+async def test_a_broken_configuration_refuses_runs_with_its_place(world: World) -> None:
+    task = await world.create(GREETING, pipeline="simple")
+    world.configure({"chekcs": {}})
+    await tasks.move(world.s, task.id, ANN)
+    view = await world.until(task, "needs_decision")
+    reason = view.prompts[0].payload["reason"]
+    assert f"{world.repo}/.agents-manager/config.json has errors." in reason
+    assert 'line 1, chekcs: there is no key "chekcs". Did you mean "checks"?' in reason
+    world.configure({})
+    await world.choose(task, "again")
+    await world.until(task, "review")
+
+
 async def test_a_conflict_sends_the_agent_back_to_work(world: World) -> None:
     """The second visit takes the base's text, so that the second merge goes through."""
     resolve: list[dict[str, object]] = [

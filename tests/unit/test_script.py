@@ -100,9 +100,10 @@ def test_repair_steps_stand_beside_the_steps() -> None:
         pytest.param("plan: &a [[say: hi]]\nimplement: *a", "anchors and aliases", id="alias"),
         pytest.param("plan: !!python/object:os.system [[]]", "tags are not read", id="tag"),
         pytest.param("plan: [[]]\nplan: [[]]", "a key stands there twice", id="duplicate key"),
-        pytest.param("a: " + "[" * 30 + "]" * 30, "nested deeper than 20", id="depth"),
-        pytest.param("a: " + "[" * 200_000, "nested deeper than 20", id="very deep"),
+        pytest.param("a: " + "[" * 30 + "]" * 30, "nested too deeply (line 1)", id="depth"),
+        pytest.param("a: " + "[" * 200_000, "nested too deeply (line 1)", id="very deep"),
         pytest.param("a: " + "x" * 300_000, "over the limit", id="size"),
+        pytest.param("a: [" + "x," * 30_000 + "]", "more than 20000 values", id="many values"),
         pytest.param('plan: [[say: "\\ud800"]]', "surrogate", id="surrogate"),
     ],
 )

@@ -15,7 +15,9 @@ class AgentConfig(Lenient):
     adapter: str | None = None
     """Which adapter drives it; the agent's own name where left out."""
     display_name: str | None = None
+    """How people see it called; its own name where left out."""
     model: str | None = None
+    """The model it asks for; the adapter's choice where left out."""
     timeout_ms: int = Field(default=600_000, gt=0, alias="timeout")
     """How long a run may take."""
     silence_timeout_ms: int | None = Field(default=None, gt=0, alias="silenceTimeout")

@@ -65,5 +65,19 @@ HOOK_POLICIES: dict[str, Policy] = {
 }
 """Every hook a pipeline may name, with the policy it has when the pipeline gives none."""
 
+HOOK_MEANINGS: dict[str, str] = {
+    "start_agent": "Starts an agent, as `mode`, `agent` and `model` say; what they leave out is as"
+    " it was before the question.",
+    "stop_agent": "Stops the task's live run, and makes the move once it is proven gone.",
+    "create_task_branch": "Creates the task's branch, unless it is there already.",
+    "push_and_create_pr": "Pushes the task's branch and opens its pull request, or brings it up to"
+    " date.",
+    "merge_pr": "Merges the pull request, if its head is still the commit that was approved.",
+    "notify": "Tells people, by every channel, `title` and `body`.",
+    "delete_worktree": "Removes the task's worktree, after a snapshot of what lies in it.",
+    "log_activity": "Writes `message` into the task's log.",
+    "inject_payload_context": "Does nothing: an agent is always told the whole exchange.",
+}
+
 OUT_OF_LINE = frozenset({"stop_agent", "notify"})
 """Performed at once and waited for by nobody; every other effect of a task keeps its order."""

@@ -1,6 +1,7 @@
 """Everything that can happen to a task, in one explicit union; each member says itself in a
 sentence that command line, web and chat all use."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,17 +27,20 @@ def counted_as(number: int, thing: str) -> str:
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
-SENTENCE_LIMIT = 500
-"""Characters of somebody else's words in a sentence; all of them are in the event's data."""
+SENTENCE_LIMIT = 1_000
 
 
-def _said(words: str) -> str:
-    return visible(words, SENTENCE_LIMIT)
-
-
-class Happening(Value):
+class Happening(Value, ABC):
     category: ClassVar[str] = "lifecycle"
     level: ClassVar[Level] = Level.INFO
+
+    def sentence(self) -> str:
+        """What happened, on one line, whatever agents and tools wrote into it; all of their words
+        are in the fields."""
+        return visible(self.says()[: 4 * SENTENCE_LIMIT], SENTENCE_LIMIT)
+
+    @abstractmethod
+    def says(self) -> str: ...
 
 
 class TaskCreated(Happening):
@@ -44,8 +48,8 @@ class TaskCreated(Happening):
     title: str
     pipeline: str
 
-    def sentence(self) -> str:
-        return f'Task "{_said(self.title)}" was created in pipeline {self.pipeline}.'
+    def says(self) -> str:
+        return f'Task "{self.title}" was created in pipeline {self.pipeline}.'
 
 
 class StatusChanged(Happening):
@@ -56,7 +60,7 @@ class StatusChanged(Happening):
     trigger: str
     forced: bool = False
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         how = " by force" if self.forced else ""
         return f"Moved from {self.source} to {self.to}{how} ({self.trigger})."
 
@@ -69,8 +73,8 @@ class StatusBlocked(Happening):
     trigger: str
     reasons: tuple[str, ...]
 
-    def sentence(self) -> str:
-        return f"Stayed in {self.status} ({self.trigger}): {_said(' '.join(self.reasons))}"
+    def says(self) -> str:
+        return f"Stayed in {self.status} ({self.trigger}): {' '.join(self.reasons)}"
 
 
 class StatusRolledBack(Happening):
@@ -82,8 +86,8 @@ class StatusRolledBack(Happening):
     hook: str
     error: str
 
-    def sentence(self) -> str:
-        return f"Went back from {self.source} to {self.to}: {self.hook} failed: {_said(self.error)}"
+    def says(self) -> str:
+        return f"Went back from {self.source} to {self.to}: {self.hook} failed: {self.error}"
 
 
 class AutoStopped(Happening):
@@ -92,7 +96,7 @@ class AutoStopped(Happening):
     type: Literal["auto.stopped"] = "auto.stopped"
     moves: int
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Stopped after {self.moves} automatic moves in a row; the pipeline loops."
 
 
@@ -101,7 +105,7 @@ class RoundsGranted(Happening):
     type: Literal["rounds.granted"] = "rounds.granted"
     by: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"{self.by} granted more rounds."
 
 
@@ -112,7 +116,7 @@ class AgentQueued(Happening):
     agent: str
     mode: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"{self.agent} will start ({self.mode})."
 
 
@@ -124,7 +128,7 @@ class AgentStarted(Happening):
     mode: str
     attempt: int
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"{self.agent} started ({self.mode})."
 
 
@@ -136,7 +140,7 @@ class AgentCompleted(Happening):
     inferred: bool
     cost_usd: float | None
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         cost = "cost unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
         how = "was taken to have ended with" if self.inferred else "ended with"
         return f"The agent {how} {self.outcome} ({cost})."
@@ -150,8 +154,8 @@ class AgentFailed(Happening):
     error_class: str
     error: str
 
-    def sentence(self) -> str:
-        return f"The agent failed ({self.error_class}): {_said(self.error)}"
+    def says(self) -> str:
+        return f"The agent failed ({self.error_class}): {self.error}"
 
 
 class AgentCancelled(Happening):
@@ -160,7 +164,7 @@ class AgentCancelled(Happening):
     type: Literal["agent.cancelled"] = "agent.cancelled"
     run: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return "The agent was stopped."
 
 
@@ -171,10 +175,8 @@ class OutputRefused(Happening):
     run: str
     reason: str
 
-    def sentence(self) -> str:
-        return (
-            f"The agent's outcome could not be taken and it was asked again: {_said(self.reason)}"
-        )
+    def says(self) -> str:
+        return f"The agent's outcome could not be taken and it was asked again: {self.reason}"
 
 
 class ChecksFailed(Happening):
@@ -186,7 +188,7 @@ class ChecksFailed(Happening):
     checks: tuple[str, ...]
     output: str = ""
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Checks failed after {self.outcome}: {', '.join(self.checks)}."
 
 
@@ -197,7 +199,7 @@ class ChecksPassed(Happening):
     checks: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         warned = f"; with warnings: {', '.join(self.warnings)}" if self.warnings else ""
         return f"Checks passed: {', '.join(self.checks) or 'none'}{warned}."
 
@@ -209,8 +211,8 @@ class CollectionFailed(Happening):
     run: str
     error: str
 
-    def sentence(self) -> str:
-        return f"Not everything the agent made could be collected: {_said(self.error)}"
+    def says(self) -> str:
+        return f"Not everything the agent made could be collected: {self.error}"
 
 
 class PromptCreated(Happening):
@@ -221,8 +223,8 @@ class PromptCreated(Happening):
     revision: int
     summary: str
 
-    def sentence(self) -> str:
-        return f"Waiting for a person ({self.prompt_type}): {_said(self.summary)}"
+    def says(self) -> str:
+        return f"Waiting for a person ({self.prompt_type}): {self.summary}"
 
 
 class PromptAnswered(Happening):
@@ -233,7 +235,7 @@ class PromptAnswered(Happening):
     via: str
     response: Mapping[str, Any]
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"{self.by} answered via {self.via}."
 
 
@@ -243,7 +245,7 @@ class PromptEnded(Happening):
     prompt: str
     status: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"The question was {self.status}; nobody has to answer it any more."
 
 
@@ -258,11 +260,12 @@ class ReviewSubmitted(Happening):
     comments: tuple[Mapping[str, Any], ...]
     head_sha: str | None
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         what = "approved" if self.decision == "approved" else "asked for changes"
         counted = f" with {counted_as(len(self.comments), 'comment')}" if self.comments else ""
-        said = f": {_said(self.summary).rstrip('.')}" if self.summary else ""
-        return f"{self.by} {what}{counted}{said}."
+        said = f": {self.summary}" if self.summary else ""
+        end = "" if said.endswith((".", "!", "?")) else "."
+        return f"{self.by} {what}{counted}{said}{end}"
 
 
 class BranchCreated(Happening):
@@ -271,7 +274,7 @@ class BranchCreated(Happening):
     branch: str
     base: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Branch {self.branch} was created from {self.base}."
 
 
@@ -283,7 +286,7 @@ class PullCreated(Happening):
     base: str
     head_sha: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Pull request #{self.number} takes {self.head} to {self.base}."
 
 
@@ -293,7 +296,7 @@ class PullUpdated(Happening):
     number: int
     head_sha: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Pull request #{self.number} now stands at {self.head_sha[:8]}."
 
 
@@ -303,7 +306,7 @@ class PullMerged(Happening):
     number: int
     merge_sha: str
 
-    def sentence(self) -> str:
+    def says(self) -> str:
         return f"Pull request #{self.number} was merged as {self.merge_sha[:8]}."
 
 
@@ -314,8 +317,8 @@ class MergeConflicted(Happening):
     number: int
     files: tuple[str, ...]
 
-    def sentence(self) -> str:
-        where = _said(", ".join(self.files)) or "its history"
+    def says(self) -> str:
+        where = ", ".join(self.files) or "its history"
         return f"Pull request #{self.number} conflicts in {where}."
 
 
@@ -327,8 +330,8 @@ class HookFailed(Happening):
     hook: str
     error: str
 
-    def sentence(self) -> str:
-        return f"{self.hook} failed: {_said(self.error)}"
+    def says(self) -> str:
+        return f"{self.hook} failed: {self.error}"
 
 
 class HookRetried(Happening):
@@ -340,8 +343,8 @@ class HookRetried(Happening):
     attempt: int
     error: str
 
-    def sentence(self) -> str:
-        return f"{self.hook} will be tried again (attempt {self.attempt}): {_said(self.error)}"
+    def says(self) -> str:
+        return f"{self.hook} will be tried again (attempt {self.attempt}): {self.error}"
 
 
 class Noted(Happening):
@@ -349,8 +352,8 @@ class Noted(Happening):
     type: Literal["note"] = "note"
     text: str = Field(min_length=1)
 
-    def sentence(self) -> str:
-        return _said(self.text) or "A note without words."
+    def says(self) -> str:
+        return visible(self.text, SENTENCE_LIMIT) or "A note without words."
 
 
 Event = Annotated[

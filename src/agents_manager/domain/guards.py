@@ -204,7 +204,7 @@ class MaxIterations(Value):
 
 class HasPayloadResponse(Value):
     payloadType: str | None = None
-    """What kind of question the answer must be to; any, where left out."""
+    """The outcome or type of prompt the answer must be to; any, where left out."""
 
 
 class WithinBudget(Value):

@@ -58,7 +58,8 @@ def one_line(title: str) -> str:
 
 def visible(text: str, limit: int) -> str:
     """Somebody else's words on one line: nothing hidden, nothing a terminal would obey."""
-    shown = " ".join("".join(" " if _hidden(c) else c for c in text).split())
+    plain = text if text.isprintable() else "".join(" " if _hidden(c) else c for c in text)
+    shown = " ".join(plain.split())
     return shown if len(shown) <= limit else shown[: limit - 1].rstrip() + "…"
 
 

@@ -66,14 +66,20 @@ def resume_point(tx: Tx, task: Task, fired: Fired, origin: str | None) -> Resume
 
 
 def _rounds(entries: list[History]) -> Mapping[str, int]:
-    """Counted moves into each status since the last grant; the very first is no repetition."""
+    """Counted moves into each status since the last grant; the very first is no repetition. A
+    move that was taken back does not count, nor does the way out of a failure."""
     counts: dict[str, int] = {}
     granted = False
+    failed = False
     for entry in entries:
         if entry.result is Result.GRANTED:
             counts, granted = {}, True
-        elif entry.result is Result.DONE and entry.trigger not in _UNCOUNTED:
-            counts[entry.to] = counts.get(entry.to, 0) + 1
+        elif entry.result is Result.ROLLED_BACK:
+            counts[entry.source] = counts.get(entry.source, 0) - 1
+        elif entry.result is Result.DONE:
+            if entry.trigger not in _UNCOUNTED and not failed:
+                counts[entry.to] = counts.get(entry.to, 0) + 1
+            failed = entry.trigger == TriggerType.AGENT_ERROR
     return counts if granted else {status: n - 1 for status, n in counts.items()}
 
 
@@ -90,7 +96,10 @@ def _unresolved(tx: Tx, task: Task) -> tuple[str, ...]:
 def _review(tx: Tx, task: Task, fired: Fired) -> Mapping[str, Any] | None:
     if fired.trigger.type is TriggerType.REVIEW_SUBMITTED and fired.payload is not None:
         return {**fired.payload, "head_sha": fired.head_sha}
+    moves = [h for h in tx.history.of_task(task.id) if h.result is not Result.REFUSED]
+    entered = next((h.id for h in reversed(moves) if h.to == task.status), None)
     for prompt in reversed(tx.prompts.of_task(task.id)):
-        if prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW) and prompt.response:
+        reviewed = prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
+        if reviewed and prompt.response and prompt.history_id == entered:
             return {**prompt.response, "head_sha": prompt.payload.get("head_sha")}
     return None

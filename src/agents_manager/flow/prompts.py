@@ -89,6 +89,9 @@ async def review(
 
     def find(tx: Tx) -> Prompt:
         task = tx.tasks.find(task_id)
+        for prompt in tx.prompts.of_task(task.id):
+            if key is not None and prompt.answer_key == key:
+                return prompt
         for prompt in tx.prompts.pending(task.id):
             if prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW):
                 return prompt

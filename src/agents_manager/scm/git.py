@@ -7,6 +7,7 @@ import asyncio
 import fcntl
 import os
 import signal
+import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, InvalidRepository
+from agents_manager.scm import locks
 
 TIMEOUT_S = 600.0
 STDERR_LIMIT = 64 * 1024
@@ -106,6 +108,7 @@ async def git(
     for the user's checkouts only, never for a tree an agent can write to."""
     cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
     verb = os.fsdecode(args[0])
+    began = time.time()
     try:
         process = await asyncio.create_subprocess_exec(
             "git",
@@ -131,6 +134,9 @@ async def git(
         await _end(process)
     if output.code < 0 and not output.cut:
         name = signal.Signals(-output.code).name
+        if isinstance(place, Place):
+            _signal(process, signal.SIGKILL)  # The gits it started must not go on without it.
+            await asyncio.to_thread(locks.drop_since, place.git_dir, began)
         raise GitError(f"git {verb} was killed by {name}; trying again may help.")
     if check and output.code and not output.cut:
         raise GitError(f"git {verb} failed: {first_error(output)}")

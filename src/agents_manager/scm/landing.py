@@ -53,7 +53,10 @@ async def _complete(
         note = f"merge {new}: pull request"
         await git(store, "update-ref", "-m", note, "--stdin", input=moves.encode())
     except (GitError, HookFailed):
+        landed = await branch_tip(store, base) == new  # By a git that was killed after that.
         await _withdraw(store, base)
+        if landed:
+            return
         for checkout in moved:
             await _move_files(checkout, new, old)
         raise

@@ -13,10 +13,12 @@ from typing import Any
 
 from agents_manager.domain import names
 from agents_manager.errors import InvalidInput, InvalidRepository
-from agents_manager.scm import snapshots
+from agents_manager.scm import locks, snapshots
 from agents_manager.scm.git import Place, branch_tip, commit_of, git
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+INITIALIZING = "initializing"
+"""What git writes into the lock of a worktree while it makes it."""
 MERGING = "an unfinished merge"
 UNFINISHED = {
     "MERGE_HEAD": MERGING,
@@ -26,8 +28,6 @@ UNFINISHED = {
     "rebase-merge": "an unfinished rebase",
     "rebase-apply": "an unfinished rebase",
     "sequencer": "an unfinished sequence of commits",
-    "index.lock": "a git process that was cut off",
-    "HEAD.lock": "a git process that was cut off",
 }
 
 
@@ -49,7 +49,7 @@ class Tree:
         admin = registered(self.common, self.path)
         if self._exists():
             # A worktree whose creation was cut off holds no work, only half a checkout.
-            fresh = admin is not None and read(admin / "locked") == "initializing"
+            fresh = admin is not None and read(admin / "locked") == INITIALIZING
             keep = not fresh and await self._rescue(admin, fallback)
             await asyncio.to_thread(self._move_away, ".kept" if keep else ".trash")
         if admin is not None:
@@ -125,6 +125,8 @@ async def fault(place: Place, branch: str) -> str | None:
     head = read(place.git_dir / "HEAD")
     if head != f"ref: refs/heads/{branch}":
         return f'it is on "{names.one_line(head.removeprefix("ref: refs/heads/"))}"'
+    if read(place.git_dir / "locked") == INITIALIZING:
+        return "its creation was cut off"
     unmerged = await git(place, "ls-files", "-z", "--unmerged", check=False)
     if unmerged.code:
         return "its index cannot be read"
@@ -134,6 +136,8 @@ async def fault(place: Place, branch: str) -> str | None:
 
 
 def _unfinished(git_dir: Path) -> str | None:
+    if locks.in_worktree(git_dir):
+        return "a git process that was cut off"
     found = (text for file, text in UNFINISHED.items() if os.path.lexists(git_dir / file))
     return next(found, None)
 

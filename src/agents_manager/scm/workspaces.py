@@ -10,7 +10,7 @@ from pathlib import Path
 from agents_manager.domain import names
 from agents_manager.errors import GitError, InvalidInput, InvalidRepository
 from agents_manager.flow.ports import Change, Workspace
-from agents_manager.scm import commits, snapshots, trees
+from agents_manager.scm import commits, locks, snapshots, trees
 from agents_manager.scm.git import (
     Place,
     branch_tip,
@@ -43,7 +43,9 @@ class Worktrees:
         return top, await _current_branch(top, place)
 
     async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
-        return await _ensure_branch(Place(git_dir=await common_dir(repo)), branch, base)
+        common = await common_dir(repo)
+        async with locked(common):
+            return await _ensure_branch(Place(git_dir=common), branch, base)
 
     async def prepare(self, repo: Path, key: str, branch: str, base: str) -> Workspace:
         common = await common_dir(repo)
@@ -85,17 +87,11 @@ class Worktrees:
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
         place = self._place_of(workspace)
-        fault = await trees.fault(place, branch)
-        if fault not in (None, trees.MERGING):
-            raise GitError(
-                f'What the agent left in "{workspace}" cannot be committed to "{branch}": {fault}.'
-            )
-        await snapshots.stage(place, await snapshots.loose(place))
-        if not fault and not await snapshots.staged(place):
-            return None
-        text = message.replace("\0", "").encode(errors="replace")
-        await git(await signed(place), "commit", "-q", "--cleanup=verbatim", "-F", "-", input=text)
-        return await commit_of(place, "HEAD")
+        common = place.git_dir.parent.parent
+        async with locked(common):
+            left = (locks.on_branch(common, branch), *locks.in_worktree(place.git_dir))
+            await locks.drop_stale(left)
+            return await _commit_all(place, branch, message)
 
     async def change(self, repo: Path, branch: str, base: str) -> Change:
         return await commits.change(Place(git_dir=await common_dir(repo)), branch, base)
@@ -123,6 +119,21 @@ class Worktrees:
             if place:
                 return place
         raise GitError(f'"{workspace}" is no longer a worktree of its repository.')
+
+
+async def _commit_all(place: Place, branch: str, message: str) -> str | None:
+    fault = await trees.fault(place, branch)
+    if fault not in (None, trees.MERGING):
+        raise GitError(
+            f'What the agent left in "{place.work_tree}" cannot be committed to "{branch}": '
+            f"{fault}."
+        )
+    await snapshots.stage(place, await snapshots.loose(place))
+    if not fault and not await snapshots.staged(place):
+        return None
+    text = message.replace("\0", "").encode(errors="replace")
+    await git(await signed(place), "commit", "-q", "--cleanup=verbatim", "-F", "-", input=text)
+    return await commit_of(place, "HEAD")
 
 
 def _advice(path: Path, stderr: str) -> str | None:
@@ -164,6 +175,7 @@ def _usable(branch: str) -> str:
 async def _ensure_branch(store: Place, branch: str, base: str) -> bool:
     if branch == base:
         raise InvalidRepository(f'"{branch}" is the base itself; a task needs a branch of its own.')
+    await locks.drop_stale([locks.on_branch(store.git_dir, branch)])
     if await branch_tip(store, branch):
         return False
     start = await commits.tip_or_refuse(store, base)

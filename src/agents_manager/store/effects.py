@@ -4,7 +4,17 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from agents_manager.domain.effects import OUT_OF_LINE
 from agents_manager.domain.ids import EffectId, HistoryId, TaskId
@@ -21,7 +31,9 @@ _ADD = insert(schema.effect).values(
     .scalar_subquery()
 )
 # Written into the statement, as SQLite looks for the index of open effects before it has values.
-_OPEN_STATUS = bindparam("open", list(OPEN_EFFECTS), expanding=True, literal_execute=True)
+_OPEN_STATUS: BindParameter[Any] = bindparam(
+    "open", list(OPEN_EFFECTS), expanding=True, literal_execute=True
+)
 _EARLIER = schema.effect.alias("earlier")
 _KEEPS_LINE = _EARLIER.c.kind.not_in(sorted(OUT_OF_LINE))
 _BLOCKED = exists().where(

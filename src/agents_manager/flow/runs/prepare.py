@@ -17,6 +17,8 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if not run.status.live:
         return trouble("The run was ended before it began.", ErrorClass.CANCELLED)
+    if run.status is RunStatus.RUNNING:
+        return None  # A later attempt: the agent may have been at work, and that work must stay.
     try:
         agent = run.agent or s.configs.of(project).default_agent
         s.agents.get(agent, project)

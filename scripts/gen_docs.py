@@ -1,0 +1,331 @@
+"""Writes the reference pages that follow from the code: events, outcomes, guards, hooks, errors and
+settings. `--check` writes nothing and fails when a page is not what it would write."""
+
+import ast
+import inspect
+import json
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from agents_manager import errors, settings
+from agents_manager.domain import effects, event, guards, outcome, payload
+
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+NOTE = "Generated from the code by `scripts/gen_docs.py`. Do not edit."
+
+# What the example of an event holds, by field or by event and field.
+EXAMPLES: dict[str, Any] = {
+    "agent": "scripted",
+    "base": "main",
+    "branch": "agent/add-search-1a2b3c4d",
+    "by": "ann",
+    "checks": ["test"],
+    "comments": [],
+    "cost_usd": 0.12,
+    "decision": "approved",
+    "error": "no space left on device",
+    "error_class": "crash",
+    "files": ["search.html"],
+    "head": "agent/add-search-1a2b3c4d",
+    "head_sha": "1a2b3c4d5e6f",
+    "hook": "merge_pr",
+    "merge_sha": "6f5e4d3c2b1a",
+    "mode": "implement",
+    "moves": 20,
+    "number": 7,
+    "outcome": "pr_ready",
+    "pipeline": "feature",
+    "prompt_closed.status": "cancelled",
+    "prompt_type": "info_request",
+    "reason": 'The outcome "needs_info" needs a payload.',
+    "reasons": ["There is no plan yet."],
+    "response": {},
+    "review_submitted.summary": "Well done!",
+    "source": "planning",
+    "status": "planning",
+    "status.rolled_back.source": "merging",
+    "status.rolled_back.to": "pr_review",
+    "summary": "Which colour?",
+    "text": "The search box is in use.",
+    "title": "Add search",
+    "to": "planned",
+    "trigger": "plan_complete",
+    "via": "web",
+}
+
+
+def main(arguments: list[str]) -> int:
+    if arguments == ["--check"]:
+        problems = list(outdated())
+        print("\n".join(problems) or "The reference pages are up to date.")
+        return 1 if problems else 0
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (PAGES / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def outdated() -> Iterator[str]:
+    for name, text in pages().items():
+        path = PAGES / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            yield f"docs/reference/{name} is out of date; run: .venv/bin/python scripts/gen_docs.py"
+
+
+def pages() -> dict[str, str]:
+    parts = {
+        "Events": event_page(),
+        "Outcomes": outcome_page(),
+        "Guards": guard_page(),
+        "Hooks": hook_page(),
+        "Errors": error_page(),
+        "Settings": setting_page(),
+    }
+    return {
+        f"{title.lower()}.md": "\n\n".join([f"# {title}", NOTE, *map(wrapped, body)]) + "\n"
+        for title, body in parts.items()
+    }
+
+
+def wrapped(part: str) -> str:
+    return part if "\n" in part else textwrap.fill(part, 100, break_on_hyphens=False)
+
+
+def table(head: str, rows: Iterable[Iterable[object]]) -> str:
+    columns = head.split(" | ")
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in lines)
+
+
+def code(*names: object) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+# ----------------------------------------------------------------------------------------- events
+
+
+def event_page() -> Iterator[str]:
+    columns = code(*event.Logged.__dataclass_fields__)
+    yield (
+        f"Whatever happens to a task is an entry of its append-only log: {columns}. `summary` is"
+        " the sentence, `data` holds the fields."
+    )
+    categories: dict[str, list[type[Any]]] = {}
+    for member in get_args(get_args(event.Event)[0]):
+        categories.setdefault(member.category, []).append(member)
+    for category, members in sorted(categories.items()):
+        rows = [
+            (code(kind(m)), m.level.value, code(*(set_apart(m))), example(m).sentence())
+            for m in members
+        ]
+        yield f"## {category}\n\n" + table("Type | Level | Fields | For example", rows)
+
+
+def kind(member: type[BaseModel]) -> str:
+    return member.model_fields["type"].default
+
+
+def set_apart(member: type[BaseModel]) -> list[str]:
+    return [name for name in member.model_fields if name != "type"]
+
+
+def example(member: type[Any]) -> event.Happening:
+    by_type = {int: 2, bool: False}
+    fields: dict[str, Any] = {}
+    for name, field in member.model_fields.items():
+        if field.is_required():
+            plain = EXAMPLES.get(name, by_type.get(field.annotation, name))
+            fields[name] = EXAMPLES.get(f"{kind(member)}.{name}", plain)
+    return member.model_validate(fields)
+
+
+# --------------------------------------------------------------------------------------- outcomes
+
+
+def outcome_page() -> Iterator[str]:
+    yield (
+        "What an agent can end with. A payload is a JSON object of at most"
+        f" {payload.MAX_BYTES // 1024} KiB and {payload.MAX_DEPTH} levels. Fields are read in"
+        " camelCase too; unknown ones are refused."
+    )
+    yield table("Outcome | Meaning | Payload | Opens", map(outcome_row, outcome.BUILT_IN))
+    models = dict.fromkeys(o.payload for o in outcome.BUILT_IN if o.payload)
+    shapes: dict[str, dict[str, Any]] = {}
+    for model in models:
+        schema = model.model_json_schema(by_alias=False)
+        shapes |= {model.__name__: schema, **schema.get("$defs", {})}
+    for name, shape in shapes.items():
+        if "properties" in shape:
+            required = shape.get("required", [])
+            rows = [
+                (code(field), "yes" if field in required else "", described(value, shapes))
+                for field, value in shape["properties"].items()
+            ]
+            yield f"## {name}\n\n" + table("Field | Required | Value", rows)
+
+
+def outcome_row(one: outcome.Outcome) -> Iterator[str]:
+    yield code(one.name) + (f" (also {code(*one.aliases)})" if one.aliases else "")
+    yield one.description
+    if one.payload is None:
+        yield "none"
+    else:
+        optional = "" if one.payload_required else ", optional"
+        yield linked(one.payload.__name__) + optional
+    yield code(one.prompt.value) if one.prompt else ""
+
+
+def linked(name: str) -> str:
+    return f"[{name}](#{name.lower()})"
+
+
+def described(value: dict[str, Any], shapes: dict[str, dict[str, Any]]) -> str:
+    """A JSON Schema in words."""
+    if "anyOf" in value:
+        return " or ".join(described(v, shapes) for v in value["anyOf"] if v.get("type") != "null")
+    if "$ref" in value:
+        name = value["$ref"].rsplit("/", 1)[-1]
+        words = shapes[name].get("enum")
+        return f"one of {code(*words)}" if words else linked(name)
+    if value["type"] == "array":
+        low, high = value.get("minItems", 0), value.get("maxItems")
+        number = f", {low} to {high}" if high else ""
+        return f"list of {described(value['items'], shapes)}{number}"
+    above = value.get("minimum", value.get("exclusiveMinimum", -1) + 1)
+    return value["type"] + (f", at least {above}" if above else "")
+
+
+# -------------------------------------------------------------------------------- guards and hooks
+
+
+def guard_page() -> Iterator[str]:
+    yield (
+        "Conditions on a transition, as `guards` of a pipeline:"
+        ' `{"type": "has_pr", "params": {}, "not": true}`. Each answers with a reason; `not` turns'
+        " the answer round."
+    )
+    rows = [(code(name), inspect.getdoc(guard)) for name, guard in guards.BUILT_IN.items()]
+    yield table("Guard | Passes when", rows)
+    for name, model in guards.GUARD_PARAMS.items():
+        yield f"## Parameters of {name}\n\n" + fields_table("Parameter", model)
+
+
+def hook_page() -> Iterator[str]:
+    yield (
+        "What is done when a transition fires, as `hooks` of a pipeline:"
+        ' `{"type": "notify", "params": {"title": "Done"}, "policy": "best_effort"}`.'
+        " They are performed after the move, in order. When a `required` one has finally failed,"
+        " the task goes back to where it came from; a failed `best_effort` or `fire_and_forget` one"
+        " is an event and nothing more."
+    )
+    rows = [
+        (code(name), code(policy.value), effects.HOOK_MEANINGS[name])
+        for name, policy in effects.HOOK_POLICIES.items()
+    ]
+    yield table("Hook | Policy, if none is given | What it does", rows)
+
+
+# ----------------------------------------------------------------------------------------- errors
+
+
+def error_page() -> Iterator[str]:
+    yield (
+        'Over HTTP an error is `{"error": "<name>", "message": "…", "details": ["…"]}`; the command'
+        " line prints message and details. What can be tried again as it is, is marked."
+    )
+    classes = [
+        one
+        for one in vars(errors).values()
+        if inspect.isclass(one) and issubclass(one, errors.AgentsManagerError)
+    ]
+    rows = [
+        (
+            code(one.__name__),
+            code(one.__base__.__name__) if one.__base__ in classes else "",
+            one.http_status,
+            "yes" if one.retryable else "",
+            inspect.getdoc(one),
+        )
+        for one in classes
+    ]
+    yield table("Error | Kind of | HTTP | Try again | Message, if there is no better one", rows)
+
+
+# --------------------------------------------------------------------------------------- settings
+
+
+def setting_page() -> Iterator[str]:
+    yield (
+        "Two JSON files, the later wins key by key: `config.json` in the data directory, then"
+        f" `{settings.PROJECT_FOLDER}/config.json` in the project. Unknown keys are errors."
+        f" `{settings.PROJECT_FOLDER}/instructions.md` of a project is put into every prompt."
+    )
+    yield table(
+        "Environment | Meaning",
+        [
+            (code("AM_HOME"), "The data directory; `~/.agents-manager` where left out."),
+            (code("AM_DATABASE_URL"), "A Postgres database; a file in the data directory else."),
+        ],
+    )
+    yield "## config.json\n\n" + fields_table("Key", settings.Config)
+    for name, field in settings.Config.model_fields.items():
+        key = field.alias or name
+        for model in nested(field.annotation):
+            place = key if model is field.annotation else f"{key}.<name>"
+            yield f"## {code(place)}\n\n" + fields_table("Key", model)
+
+
+def nested(annotation: Any) -> Iterator[type[BaseModel]]:
+    if inspect.isclass(annotation) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from nested(part)
+
+
+def fields_table(head: str, model: type[BaseModel]) -> str:
+    told = meanings(model)
+    rows = [
+        (code(field.alias or name), default(field), told[name])
+        for name, field in model.model_fields.items()
+    ]
+    return table(f"{head} | Default | Meaning", rows)
+
+
+def default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if value is None or isinstance(value, BaseModel):
+        return ""
+    return code(json.dumps(value))
+
+
+def meanings(model: type[BaseModel]) -> dict[str, str]:
+    """The string under each field, also of the fields that are inherited."""
+    told: dict[str, str] = {}
+    for one in reversed(model.__mro__):
+        if one.__module__.startswith("agents_manager"):
+            [definition] = ast.parse(textwrap.dedent(inspect.getsource(one))).body
+            assert isinstance(definition, ast.ClassDef)
+            for field, text in pairwise(definition.body):
+                match field, text:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
+                        value=ast.Constant(value=str(words))
+                    ):
+                        told[name] = " ".join(words.split())
+                    case _:
+                        pass
+    for name in model.model_fields.keys() - told.keys():
+        raise SystemExit(f"{model.__name__}.{name} has no string beneath it that says its meaning.")
+    return told
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

