@@ -97,13 +97,14 @@ async def test_runs_are_listed_by_task_and_by_being_live(any_store: Database) ->
     await any_store.write(write)
 
     def ids(tx: Tx, **more: Any) -> str:
-        wanted: dict[str, Any] = {"task": None, "live": False, "limit": 9, **more}
+        wanted: dict[str, Any] = {"task": None, "live": False, "after": None, "limit": 9, **more}
         return "".join(run.id for run in tx.runs.page(**wanted))
 
     assert await any_store.read(ids) == "cba"
     assert await any_store.read(lambda tx: ids(tx, task=TASK)) == "ba"
     assert await any_store.read(lambda tx: ids(tx, live=True)) == "cb"
     assert await any_store.read(lambda tx: ids(tx, limit=1)) == "c"
+    assert await any_store.read(lambda tx: ids(tx, after="c", limit=1)) == "b"
     of_task = await any_store.read(lambda tx: tx.runs.of_task(TASK))
     assert [run.id for run in of_task] == ["a", "b"]
 

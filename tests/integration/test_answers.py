@@ -47,7 +47,7 @@ async def test_of_two_answers_at_once_exactly_one_wins(world: World) -> None:
     won = [r for r in results if isinstance(r, prompts.Answered)]
     lost = [r for r in results if isinstance(r, PromptAlreadyAnswered)]
     assert (len(won), len(lost)) == (1, 7)
-    assert won[0].prompt.responded_by in lost[0].message
+    assert str(won[0].prompt.responded_by) in lost[0].message
     assert "Go; fun" in lost[0].message
     await world.until(task, "planned")
     assert (await world.types(task)).count("prompt_response") == 1

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager import bootstrap
+from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import Project, PullRequest, Task
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
@@ -81,7 +82,7 @@ async def test_an_effect_whose_workflow_ended_without_it_is_repaired(
         task = await world.start(GREETING, pipeline="simple")
         await world.until(task, "review")
         await world.settled(task)
-        effect = (await world.history(task))[-1].hooks[0].effect
+        effect = EffectId(str((await world.history(task))[-1].hooks[0].effect))
         await world.s.store.write(
             lambda tx: tx.effects.update(effect, status="started", finished_at=None)
         )

@@ -1,4 +1,4 @@
-"""Which agents there are: the adapters, under the names that a project's configuration gives them."""
+"""Which agents there are: the adapters, under the names a project's configuration gives them."""
 
 from collections.abc import Callable, Mapping
 

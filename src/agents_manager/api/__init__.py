@@ -1,0 +1,1 @@
+"""The HTTP interface: thin routes over the flow, and the live stream of events."""

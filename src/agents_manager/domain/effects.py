@@ -19,6 +19,8 @@ class StopAgent(Value):
     run_id: str
     then: str | None = None
     """The transition to make once the run is proven gone."""
+    force: bool = False
+    reason: str | None = None
     by: str
 
 

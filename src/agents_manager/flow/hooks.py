@@ -218,12 +218,14 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         if run.status.live:
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
-        if effect.then is None:
-            remedies.after_stop(tx, s, row.task_id, f"{effect.by} stopped the agent.")
+        # Read again: a move may have been ordered while the run was being stopped.
+        order = effects.StopAgent.model_validate(tx.effects.get(row.id).payload)
+        if order.then is None:
+            remedies.after_stop(tx, s, row.task_id, f"{order.by} stopped the agent.")
             return
         manual = Trigger(type=TriggerType.MANUAL)
-        fired = Fired(trigger=manual, transition_id=effect.then)
-        mover = Actor(type=ActorType.USER, name=effect.by)
-        transitions.report(tx, s, row.task_id, fired, mover)
+        fired = Fired(trigger=manual, transition_id=order.then)
+        mover = Actor(type=ActorType.USER, name=order.by)
+        transitions.report(tx, s, row.task_id, fired, mover, force=order.force, reason=order.reason)
 
     await _finish(s, row, then)

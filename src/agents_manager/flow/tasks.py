@@ -1,13 +1,15 @@
 """Projects and tasks: registering, creating, moving, stopping."""
 
+import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event
 from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, TaskId
+from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
 from agents_manager.domain.run import Run
 from agents_manager.domain.strict_json import check_text
@@ -16,6 +18,7 @@ from agents_manager.domain.transition import Moved, Refused, decide
 from agents_manager.errors import (
     InvalidInput,
     ProjectExists,
+    TaskNotFound,
     TransitionRefused,
 )
 from agents_manager.flow import facts, planning, transitions
@@ -85,15 +88,21 @@ async def trust_project(s: Services, project: Project) -> Project:
     return replace(project, trusted_commands=fingerprint)
 
 
-async def create(s: Services, project: Project, new: NewTask, actor: Actor) -> Task:
+async def create(
+    s: Services, project: Project, new: NewTask, actor: Actor, *, key: str | None = None
+) -> Task:
+    """A new task; the same key makes the same one, however often it is asked for."""
     _check_words(new)
+    task_id = TaskId(s.ids.new() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16])
     pipeline_id = new.pipeline or s.configs.of(project).default_pipeline
     now = s.clock.now()
 
     def write(tx: Tx) -> Task:
         pipeline = tx.pipelines.get(pipeline_id)
+        with suppress(TaskNotFound):
+            return tx.tasks.get(task_id)
         task = Task(
-            id=TaskId(s.ids.new()),
+            id=task_id,
             project_id=project.id,
             title=" ".join(new.title.split()),
             description=new.description,
@@ -139,14 +148,13 @@ async def move(
     def write(tx: Tx) -> Task | Stopping | Refused:
         task = tx.tasks.find(task_id)
         fired = _only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to)
+        transitions.expect(task, expect_version)
         live = tx.runs.live(task.id)
-        if live is not None:
-            waiting = _stop_then_move(tx, s, task, live, fired, actor, stop=stop)
-            if waiting is not None:
-                return waiting
-        result = transitions.apply(
-            tx, s, task.id, fired, actor, expect_version=expect_version, force=force, reason=reason
-        )
+        then = _after_the_stop(tx, s, task, fired, actor, stop=stop, force=force) if live else None
+        if live is not None and then is not None:
+            _order_stop(tx, s, task, live, actor, then=then, force=force, reason=reason)
+            return Stopping(task, live)
+        result = transitions.apply(tx, s, task.id, fired, actor, force=force, reason=reason)
         return result if isinstance(result, Refused) else result.task
 
     result = await s.store.write(write)
@@ -163,42 +171,46 @@ async def stop_run(s: Services, run_id: str, actor: Actor) -> Stopping:
         if not run.status.live:
             raise TransitionRefused(f"Run {run.id} has already ended ({run.status}).")
         task = tx.tasks.get(run.task_id)
-        _order_stop(tx, s, task, run, None, actor.name)
+        _order_stop(tx, s, task, run, actor)
         return Stopping(task, run)
 
     return await s.store.write(write)
 
 
-def _stop_then_move(
-    tx: Tx, s: Services, task: Task, live: Run, fired: Fired, actor: Actor, *, stop: bool
-) -> Stopping | None:
+def _after_the_stop(
+    tx: Tx, s: Services, task: Task, fired: Fired, actor: Actor, *, stop: bool, force: bool
+) -> str | None:
+    """The transition that can be made once the run is gone, if it may be stopped for it."""
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     gone = replace(facts.gather(tx, task, fired, actor), live_run=None)
     origin = facts.origin_of(tx, task, pipeline)
-    decision = decide(pipeline, task.status, origin, gone, s.registry)
+    decision = decide(pipeline, task.status, origin, gone, s.registry, force=force)
     if not isinstance(decision, Moved):
         return None
-    if not stop and all(h.type != "stop_agent" for h in decision.hooks):
-        return None
-    _order_stop(tx, s, task, live, decision.transition.id, actor.name)
-    return Stopping(task, live)
+    allowed = stop or any(h.type == "stop_agent" for h in decision.hooks)
+    return decision.transition.id if allowed else None
 
 
-def _order_stop(tx: Tx, s: Services, task: Task, run: Run, then: str | None, by: str) -> None:
+def _order_stop(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    run: Run,
+    actor: Actor,
+    *,
+    then: str | None = None,
+    force: bool = False,
+    reason: str | None = None,
+) -> None:
+    order = StopAgent(run_id=run.id, then=then, force=force, reason=reason, by=actor.name)
     for effect in tx.effects.open(task.id):
-        if effect.kind == "stop_agent" and effect.payload["run_id"] == run.id:
+        if effect.kind == order.kind and effect.payload["run_id"] == run.id:
+            if then is not None:
+                tx.effects.update(effect.id, payload=order.model_dump(mode="json"))
             return
-    history_id = HistoryId(tx.history.of_task(task.id)[-1].id)
-    planning.add(
-        tx,
-        s,
-        task,
-        StopAgent(run_id=run.id, then=then, by=by),
-        EffectId(s.ids.new()),
-        history_id,
-        len(tx.history.get(history_id).hooks),
-        Policy.BEST_EFFORT,
-    )
+    entry = tx.history.of_task(task.id)[-1]
+    effect_id, position = EffectId(s.ids.new()), len(entry.hooks)
+    planning.add(tx, s, task, order, effect_id, entry.id, position, Policy.BEST_EFFORT)
 
 
 def _only_way(tx: Tx, task: Task) -> Fired:

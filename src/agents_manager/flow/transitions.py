@@ -49,16 +49,11 @@ def apply(
     fired: Fired,
     actor: Actor,
     *,
-    expect_version: int | None = None,
     force: bool = False,
     reason: str | None = None,
 ) -> Answer:
     """One attempt at a move. A refusal is recorded and answered with every reason."""
     task = tx.tasks.get(task_id)
-    if expect_version is not None and expect_version != task.version:
-        raise StaleTask(
-            f'Task "{task.title}" is at version {task.version}, not {expect_version}: read it anew.'
-        )
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     found = facts.gather(tx, task, fired, actor)
     origin = facts.origin_of(tx, task, pipeline)
@@ -71,6 +66,14 @@ def apply(
     if isinstance(entered, Refused):
         return refuse(tx, s, task, entered, fired, actor, reason)
     return _follow_autos(tx, s, pipeline, entered.task, entered) or entered
+
+
+def expect(task: Task, version: int | None) -> None:
+    """Refuses a move that was meant for another version of the task."""
+    if version is not None and version != task.version:
+        raise StaleTask(
+            f'Task "{task.title}" is at version {task.version}, not {version}: read it anew.'
+        )
 
 
 def _enter(
@@ -229,10 +232,19 @@ def _stay_if_nobody_moves(
         _put_to_a_person(tx, s, task, pipeline, refused, AUTO)
 
 
-def report(tx: Tx, s: Services, task_id: TaskId, fired: Fired, actor: Actor) -> None:
+def report(
+    tx: Tx,
+    s: Services,
+    task_id: TaskId,
+    fired: Fired,
+    actor: Actor,
+    *,
+    force: bool = False,
+    reason: str | None = None,
+) -> None:
     """Applies what a run or the forge came back with. If the graph cannot take it, the task
     stays and a person is offered the moves; nothing is guessed."""
-    result = apply(tx, s, task_id, fired, actor)
+    result = apply(tx, s, task_id, fired, actor, force=force, reason=reason)
     if isinstance(result, Refused):
         task = tx.tasks.get(task_id)
         pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)

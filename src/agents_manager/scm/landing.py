@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agents_manager.errors import GitError, HookFailed
-from agents_manager.scm import commits, trees
+from agents_manager.scm import commits, mending, trees
 from agents_manager.scm.git import Output, Place, branch_tip, commit_of, first_error, git
 
 INTENTS = "refs/agents-manager/merging"
@@ -32,9 +32,12 @@ async def complete_unfinished(repo: Path, common: Path, base: str) -> None:
         return
     old = await commit_of(store, f"{new}^1")
     if old and old == await branch_tip(store, base):
+        checkouts = await _checkouts(repo, store, base)
+        for checkout in checkouts:
+            await mending.mend(checkout, old, new)
         # Files in the way are for the merge that is asked for now: it meets them too.
         with suppress(HookFailed):
-            await _complete(store, await _checkouts(repo, store, base), base, old, new)
+            await _complete(store, checkouts, base, old, new)
     else:
         await _withdraw(store, base)
 
@@ -52,14 +55,22 @@ async def _complete(
         moves = f"update refs/heads/{base} {new} {old}\ndelete {INTENTS}/{base} {new}\n"
         note = f"merge {new}: pull request"
         await git(store, "update-ref", "-m", note, "--stdin", input=moves.encode())
-    except (GitError, HookFailed):
-        landed = await branch_tip(store, base) == new  # By a git that was killed after that.
-        await _withdraw(store, base)
-        if landed:
-            return
-        for checkout in moved:
-            await _move_files(checkout, new, old)
+    except HookFailed:
+        await _back_out(store, moved, base, old, new)
         raise
+    except GitError:
+        if await branch_tip(store, base) == new:  # The git was killed after that.
+            return await _withdraw(store, base)
+        for checkout in checkouts:
+            await mending.mend(checkout, old, new)
+        await _back_out(store, checkouts, base, old, new)
+        raise
+
+
+async def _back_out(store: Place, moved: Sequence[Place], base: str, old: str, new: str) -> None:
+    await _withdraw(store, base)
+    for checkout in moved:
+        await _move_files(checkout, new, old)
 
 
 async def _withdraw(store: Place, base: str) -> None:

@@ -6,11 +6,22 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sqlalchemy import Connection, Executable, Row, Table, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Executable,
+    Row,
+    Table,
+    bindparam,
+    insert,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import CorruptRow, InvalidInput, NotFound
-from agents_manager.store.columns import Unreadable
+from agents_manager.store.columns import Unreadable, UtcTime
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -21,6 +32,12 @@ Read = Callable[[Any], Any]
 SHORTEST_PREFIX = 4
 SHOWN_CANDIDATES = 6
 LAST_CHARACTER = "\U0010ffff"
+
+
+def older(table: Table) -> ColumnElement[bool]:
+    """What a listing, newest first, goes on with behind `created_at` and `id`."""
+    last = tuple_(bindparam("created_at", type_=UtcTime()), bindparam("id"))
+    return tuple_(table.c.created_at, table.c.id) < last
 
 
 class Rows(Generic[V]):

@@ -9,7 +9,7 @@ from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.run import LIVE, AgentError, Run, RunStatus, Usage
 from agents_manager.errors import Conflict, RunNotFound
 from agents_manager.store import schema
-from agents_manager.store.rows import Rows, violates
+from agents_manager.store.rows import Rows, older, violates
 
 RUNS = Rows(
     schema.run,
@@ -24,6 +24,7 @@ _OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))
 _IN_ORDER = _OF_TASK.order_by(_RUN.created_at, _RUN.id)
 _IS_LIVE = _RUN.status.in_(LIVE)
 _LIVE_OF_TASK = _OF_TASK.where(_IS_LIVE)
+_OLDER = older(schema.run)
 _NEWEST_FIRST = RUNS.select.order_by(_RUN.created_at.desc(), _RUN.id.desc())
 
 
@@ -48,13 +49,18 @@ class Runs:
     def of_task(self, task_id: TaskId) -> list[Run]:
         return RUNS.all(self._connection, _IN_ORDER, {"wanted": task_id})
 
-    def page(self, *, task: TaskId | None, live: bool, limit: int) -> list[Run]:
+    def page(self, *, task: TaskId | None, live: bool, after: str | None, limit: int) -> list[Run]:
         statement = _NEWEST_FIRST.limit(limit)
+        params: dict[str, Any] = {}
         if task is not None:
             statement = statement.where(_RUN.task_id == task)
         if live:
             statement = statement.where(_IS_LIVE)
-        return RUNS.all(self._connection, statement)
+        if after is not None:
+            last = self.get(RunId(after))
+            statement = statement.where(_OLDER)
+            params = {"created_at": last.created_at, "id": last.id}
+        return RUNS.all(self._connection, statement, params)
 
     def live(self, task_id: TaskId) -> Run | None:
         return RUNS.first(self._connection, _LIVE_OF_TASK, {"wanted": task_id})

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, tuple_, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from agents_manager.domain.ids import HistoryId, ProjectId, TaskId
 from agents_manager.domain.task import (
@@ -18,8 +18,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.errors import NotFound, StaleTask, TaskNotFound
 from agents_manager.store import schema
-from agents_manager.store.columns import UtcTime
-from agents_manager.store.rows import Rows
+from agents_manager.store.rows import Rows, older
 
 TASKS = Rows(
     schema.task, Task, TaskNotFound, tags=tuple, acceptance_criteria=tuple, dependencies=tuple
@@ -31,9 +30,7 @@ _MOVE = (
     .returning(*(_TASK[name] for name in TASKS.names))
 )
 _NEWEST_FIRST = TASKS.select.order_by(_TASK.created_at.desc(), _TASK.id.desc())
-_OLDER = tuple_(_TASK.created_at, _TASK.id) < tuple_(
-    bindparam("created_at", type_=UtcTime()), bindparam("id")
-)
+_OLDER = older(schema.task)
 _DEPENDENCY = schema.dependency.c
 _ADD_DEPENDENCY = insert(schema.dependency)
 _DROP_DEPENDENCIES = delete(schema.dependency).where(_DEPENDENCY.task_id == bindparam("b_id"))

@@ -1,0 +1,1 @@
+"""One module per resource: each parses, calls the flow and presents."""

@@ -1,0 +1,66 @@
+"""The application: routes, and the layers that every request passes on its way to them."""
+
+from collections.abc import Collection
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.routing import APIRoute
+from starlette.middleware import Middleware
+
+from agents_manager.api import openapi, pages
+from agents_manager.api.bodies import Bodies
+from agents_manager.api.faults import HANDLERS, Edge
+from agents_manager.api.gate import Addresses, Tokens
+from agents_manager.api.idempotency import Replies
+from agents_manager.api.routes import events, projects, prompts, runs, tasks
+from agents_manager.api.stream import Feed
+from agents_manager.flow.ports import Services
+
+PREFIX = "/api/v1"
+ROUTERS = (projects.router, tasks.router, prompts.router, runs.router, events.router)
+
+health = APIRouter()
+
+
+@health.get("/healthz", tags=["health"])
+async def get_health() -> pages.Health:
+    """Answers as long as the server does; open to everybody, and tells nothing else."""
+    return pages.Health(status="ok")
+
+
+class Application(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            self.openapi_schema = openapi.document(self.routes, self.version)
+        return self.openapi_schema
+
+
+def build(services: Services, feed: Feed, hosts: Collection[str]) -> Application:
+    app = Application(
+        title=openapi.TITLE,
+        version=version("agents-manager"),
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        generate_unique_id_function=_operation_id,
+        exception_handlers=HANDLERS,
+        middleware=[
+            Middleware(Edge),
+            Middleware(Addresses, hosts=hosts),
+            Middleware(Tokens, store=services.store),
+            Middleware(Bodies),
+            Middleware(Replies, store=services.store, clock=services.clock),
+        ],
+    )
+    app.state.services = services
+    app.state.feed = feed
+    app.include_router(health)
+    for router in ROUTERS:
+        app.include_router(router, prefix=PREFIX)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name

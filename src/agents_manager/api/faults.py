@@ -1,0 +1,118 @@
+"""One shape for everything that goes wrong: `{"error": class, "message": …, "details": […]}`."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from agents_manager.errors import AgentsManagerError, InvalidInput, NotFound, Unauthenticated
+
+log = structlog.get_logger()
+
+UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what."
+
+
+class MethodNotAllowed(AgentsManagerError):
+    """This address does not take that method."""
+
+    http_status = 405
+
+
+class TooLarge(AgentsManagerError):
+    """The request is larger than this server takes."""
+
+    http_status = 413
+
+
+class UnsupportedMedia(AgentsManagerError):
+    """The request has a form that this server does not read."""
+
+    http_status = 415
+
+
+class Edge:
+    """The outermost layer: no error leaves in another shape, no page guesses a content type."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def leave(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                headers["X-Content-Type-Options"] = "nosniff"
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        try:
+            await self._app(scope, receive, leave)
+        except Exception as error:
+            if not isinstance(error, AgentsManagerError):
+                log.exception("api.failed", method=scope.get("method"), path=scope.get("path"))
+            if not started:
+                await answer(error)(scope, receive, leave)
+
+
+def answer(error: Exception, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    told = error if isinstance(error, AgentsManagerError) else AgentsManagerError(UNEXPECTED)
+    body = {
+        "error": type(told).__name__,
+        "message": told.message,
+        "details": list(told.details),
+    }
+    if isinstance(told, Unauthenticated):
+        headers = {"WWW-Authenticate": "Bearer"}
+    return JSONResponse(body, told.http_status, headers)
+
+
+async def _ours(_: Request, error: Exception) -> JSONResponse:
+    return answer(error)
+
+
+async def _wrong_form(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    faults = [f"{_place(fault['loc'])}: {_what(fault)}" for fault in error.errors()]
+    return answer(InvalidInput("The request does not have the right form.", faults))
+
+
+async def _wrong_address(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    asked = f"{request.method} {request.url.path}"
+    known = "Every address is listed at /openapi.json."
+    match error.status_code:
+        case 404:
+            return answer(NotFound(f"There is no {asked}. {known}"))
+        case 405:
+            allowed = (error.headers or {}).get("Allow", "")
+            told = MethodNotAllowed(f"{asked} is not possible; this address takes {allowed}.")
+            return answer(told, error.headers)
+        case _:
+            return answer(InvalidInput(f"{asked} cannot be read: {error.detail}."))
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """Where in the body, or which parameter; FastAPI puts the kind of place first."""
+    return ".".join(str(part) for part in loc[1:]) or str(loc[0])
+
+
+def _what(fault: Mapping[str, str]) -> str:
+    return "there is no such field" if fault["type"] == "extra_forbidden" else fault["msg"]
+
+
+Handler = Callable[[Request, Any], Coroutine[Any, Any, Response]]
+HANDLERS: dict[int | type[Exception], Handler] = {
+    AgentsManagerError: _ours,
+    RequestValidationError: _wrong_form,
+    HTTPException: _wrong_address,
+}

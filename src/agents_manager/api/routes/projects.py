@@ -1,0 +1,79 @@
+"""Repositories that were registered, and the pipelines their tasks can follow."""
+
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from agents_manager.api import forms, pages, schemas
+from agents_manager.api.context import Admin, Services
+from agents_manager.domain.task import Project
+from agents_manager.errors import InvalidConfig, InvalidInput
+from agents_manager.flow import ports, tasks
+
+router = APIRouter()
+
+
+@router.get("/projects", tags=["projects"])
+async def list_projects(s: Services) -> pages.Projects:
+    """Every registered project."""
+    found = await s.store.read(lambda tx: tx.projects.all())
+    return pages.Projects(items=[_project(s, p) for p in found], next=None)
+
+
+@router.post("/projects", tags=["projects"], status_code=201)
+async def add_project(s: Services, actor: Admin, form: forms.NewProject) -> schemas.Project:
+    """Registers a git repository; its commands, as they stand now, may run from then on."""
+    path = Path(form.path)
+    if not path.is_absolute():
+        raise InvalidInput("The project cannot be added.", ["path: give the absolute path"])
+    return _project(s, await tasks.add_project(s, path, form.name, form.base_branch))
+
+
+@router.get("/projects/{project_id}", tags=["projects"])
+async def get_project(s: Services, project_id: str) -> schemas.Project:
+    """One project, by its id or name."""
+    return _project(s, await s.store.read(lambda tx: tx.projects.find(project_id)))
+
+
+@router.post("/projects/{project_id}/trust", tags=["projects"])
+async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.Project:
+    """Allows the project's commands as they stand now."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    return _project(s, await tasks.trust_project(s, project))
+
+
+@router.get("/pipelines", tags=["pipelines"])
+async def list_pipelines(s: Services) -> pages.Pipelines:
+    """The newest version of every pipeline."""
+    found = await s.store.read(lambda tx: tx.pipelines.all())
+    return pages.Pipelines(items=[schemas.Pipeline.of(p) for p in found], next=None)
+
+
+@router.get("/pipelines/{pipeline_id}", tags=["pipelines"])
+async def get_pipeline(
+    s: Services,
+    pipeline_id: str,
+    version: Annotated[forms.Count | None, Query()] = None,
+) -> schemas.Pipeline:
+    """A pipeline in one of its versions, the newest unless one is named."""
+    return schemas.Pipeline.of(
+        await s.store.read(lambda tx: tx.pipelines.get(pipeline_id, version))
+    )
+
+
+def _project(s: ports.Services, project: Project) -> schemas.Project:
+    try:
+        trusted = project.trusted_commands == s.configs.of(project).commands_fingerprint
+        errors: list[str] = []
+    except InvalidConfig as error:
+        trusted, errors = False, [error.message, *error.details]
+    return schemas.Project(
+        id=project.id,
+        name=project.name,
+        path=project.path,
+        base_branch=project.base_branch,
+        commands_trusted=trusted,
+        config_errors=errors,
+        created_at=project.created_at,
+    )

@@ -1,0 +1,114 @@
+"""Runs: what agents were told, what they wrote, and stopping them."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import PlainTextResponse
+
+from agents_manager.api import forms, pages, schemas
+from agents_manager.api.context import Caller, Services
+from agents_manager.domain.run import Run
+from agents_manager.errors import InvalidInput, NotFound, RunNotFound
+from agents_manager.flow import tasks
+from agents_manager.flow.ports import Tx
+from agents_manager.flow.runs import lifecycle
+
+router = APIRouter(prefix="/runs", tags=["runs"])
+
+OUTPUT = "output"
+LONGEST_CHARACTER = 4
+
+
+@router.get("")
+async def list_runs(s: Services, query: Annotated[forms.RunQuery, Query()]) -> pages.Runs:
+    """Runs of one task or of all, newest first; `live` leaves out those that have ended. `next` is
+    the cursor of the page that follows."""
+
+    def read(tx: Tx) -> list[Run]:
+        task = tx.tasks.find(query.task).id if query.task else None
+        try:
+            return tx.runs.page(
+                task=task, live=query.live, after=query.cursor, limit=query.limit + 1
+            )
+        except RunNotFound:
+            raise InvalidInput("The cursor is not one of this listing.", ["cursor"]) from None
+
+    found = await s.store.read(read)
+    page = found[: query.limit]
+    more = len(found) > query.limit
+    return pages.Runs(items=[schemas.Run.of(r) for r in page], next=page[-1].id if more else None)
+
+
+@router.get("/{run_id}")
+async def get_run(s: Services, run_id: str) -> schemas.Run:
+    """One run."""
+    return schemas.Run.of(await s.store.read(lambda tx: tx.runs.find(run_id)))
+
+
+@router.get("/{run_id}/prompt", response_class=PlainTextResponse)
+async def get_run_prompt(s: Services, run_id: str) -> PlainTextResponse:
+    """The exact text that the agent was given."""
+    run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    if run.prompt is None:
+        raise NotFound(f"Run {run.id} ({run.status}) has no prompt; it is written at its start.")
+    return PlainTextResponse(run.prompt)
+
+
+@router.get("/{run_id}/transcript")
+async def get_transcript(
+    s: Services, run_id: str, query: Annotated[forms.TranscriptQuery, Query()]
+) -> pages.Transcript:
+    """What the agent wrote, from an offset on."""
+    run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    files = [lifecycle.job_dir(s, run.id, turn) / OUTPUT for turn in lifecycle.TURNS]
+    turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
+    if query.turn > max(turns, 1):
+        raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {turns}.")
+    part, size = await asyncio.to_thread(
+        _part, files[query.turn - 1], query.offset, query.limit, run.status.live
+    )
+    return pages.Transcript(
+        run_id=run.id,
+        turn=query.turn,
+        turns=turns,
+        offset=query.offset,
+        next_offset=query.offset + len(part),
+        size=size,
+        live=run.status.live,
+        text=part.decode(errors="replace"),
+    )
+
+
+@router.post("/{run_id}/stop")
+async def stop_run(s: Services, actor: Caller, run_id: str) -> pages.Moved:
+    """Stops a run; the task stays where it is, and a person is asked what to do."""
+    stopping = await tasks.stop_run(s, run_id, actor)
+    return pages.Moved(task=schemas.Task.of(stopping.task), stopping_run=stopping.run.id)
+
+
+def _part(path: Path, offset: int, limit: int, growing: bool) -> tuple[bytes, int]:
+    """Bytes from the offset on, and the size of the whole. A character is not cut in two, unless
+    the whole ends within it."""
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            file.seek(offset)
+            part = file.read(limit)
+    except FileNotFoundError:
+        return b"", 0
+    if growing or offset + len(part) < size:
+        part = part[: len(part) - _begun(part)]
+    return part, size
+
+
+def _begun(part: bytes) -> int:
+    """How many bytes at the end belong to a character that is not complete."""
+    for length in range(1, min(LONGEST_CHARACTER, len(part)) + 1):
+        byte = part[-length]
+        if byte & 0b1100_0000 == 0b1000_0000:
+            continue
+        needed = 1 + (byte >= 0b1100_0000) + (byte >= 0b1110_0000) + (byte >= 0b1111_0000)
+        return length if needed > length else 0
+    return 0

@@ -1,0 +1,138 @@
+"""Tasks: creating, looking, moving, and what became of them."""
+
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Body, Query
+from fastapi.responses import PlainTextResponse
+
+from agents_manager.api import forms, pages, schemas
+from agents_manager.api.context import Admin, AnswerKey, Caller, Services
+from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
+from agents_manager.flow import prompts, remedies, tasks, views
+from agents_manager.flow.ports import Tx
+
+router = APIRouter(prefix="/tasks", tags=["tasks"])
+
+
+@router.get("")
+async def list_tasks(s: Services, query: Annotated[forms.TaskQuery, Query()]) -> pages.Tasks:
+    """Tasks, newest first; `next` is the cursor of the page that follows."""
+
+    def read(tx: Tx) -> list[Task]:
+        project = tx.projects.find(query.project).id if query.project else None
+        try:
+            return tx.tasks.page(
+                project=project, status=query.status, after=query.cursor, limit=query.limit + 1
+            )
+        except TaskNotFound:
+            raise InvalidInput("The cursor is not one of this listing.", ["cursor"]) from None
+
+    found = await s.store.read(read)
+    page = found[: query.limit]
+    more = len(found) > query.limit
+    return pages.Tasks(items=[schemas.Task.of(t) for t in page], next=page[-1].id if more else None)
+
+
+@router.post("", status_code=201)
+async def create_task(
+    s: Services, actor: Caller, key: AnswerKey, form: forms.NewTask
+) -> schemas.Task:
+    """A new task, at the first status of its pipeline."""
+    project = await s.store.read(lambda tx: tx.projects.find(form.project))
+    new = tasks.NewTask(**form.model_dump(exclude={"project"}))
+    return schemas.Task.of(await tasks.create(s, project, new, actor, key=key))
+
+
+@router.get("/{task_id}")
+async def get_task(s: Services, actor: Caller, task_id: str) -> pages.TaskView:
+    """A task with all that is to be seen of it: who moves next, prompts, runs, possible moves."""
+    return pages.TaskView.of(await s.store.read(lambda tx: views.task(tx, s, task_id, actor)))
+
+
+@router.post("/{task_id}/start")
+async def start_task(
+    s: Services, actor: Caller, task_id: str, form: forms.StartForm | None = None
+) -> pages.Moved:
+    """Makes the only move by hand that does not end the task."""
+    expected = form.expect_version if form else None
+    return _moved(await tasks.move(s, task_id, actor, expect_version=expected))
+
+
+@router.post("/{task_id}/move")
+async def move_task(s: Services, actor: Caller, task_id: str, form: forms.MoveForm) -> pages.Moved:
+    """A move by hand."""
+    return _moved(await tasks.move(s, task_id, actor, **form.model_dump()))
+
+
+@router.post("/{task_id}/grant")
+async def grant_rounds(s: Services, actor: Admin, task_id: str) -> schemas.Task:
+    """Lets the capped rounds of a task begin anew."""
+
+    def write(tx: Tx) -> Task:
+        task = tx.tasks.find(task_id)
+        remedies.grant(tx, s, task.id, actor)
+        return tx.tasks.get(task.id)
+
+    return schemas.Task.of(await s.store.write(write))
+
+
+@router.post("/{task_id}/review")
+async def review_task(
+    s: Services,
+    actor: Caller,
+    key: AnswerKey,
+    task_id: str,
+    form: Annotated[forms.Answer, Body(openapi_examples={"review": forms.ANSWERS["review"]})],
+) -> pages.Answered:
+    """Answers the review that the task waits for."""
+    return pages.Answered.of(await prompts.review(s, task_id, form, actor, key=key))
+
+
+@router.get("/{task_id}/history")
+async def list_history(s: Services, task_id: str) -> pages.Histories:
+    """Every attempt to move the task, done or refused."""
+    found = await s.store.read(lambda tx: tx.history.of_task(tx.tasks.find(task_id).id))
+    return pages.Histories(items=[schemas.History.of(h) for h in found], next=None)
+
+
+@router.get("/{task_id}/events")
+async def list_events(
+    s: Services, task_id: str, query: Annotated[forms.EventQuery, Query()]
+) -> pages.Events:
+    """The task's log after a sequence number."""
+    found = await s.store.read(
+        lambda tx: tx.events.of_task(
+            tx.tasks.find(task_id).id, after_seq=query.after_seq, limit=query.limit + 1
+        )
+    )
+    page = found[: query.limit]
+    more = len(found) > query.limit
+    return pages.Events(
+        items=[schemas.Event.of(e) for e in page], next=page[-1].seq if more else None
+    )
+
+
+@router.get("/{task_id}/diff", response_class=PlainTextResponse)
+async def get_diff(s: Services, task_id: str) -> PlainTextResponse:
+    """What the task's branch changes, as a unified diff."""
+
+    def read(tx: Tx) -> tuple[Task, Project, list[Artifact]]:
+        task = tx.tasks.find(task_id)
+        found = tx.tasks.artifacts(task.id, ArtifactType.DIFF)
+        return task, tx.projects.get(task.project_id), found
+
+    task, project, found = await s.store.read(read)
+    if not found:
+        raise NotFound(f'Task "{task.title}" ({task.id}) has no diff; no agent committed anything.')
+    ends = found[-1].data
+    return PlainTextResponse(
+        await s.workspaces.diff(Path(project.path), ends["base_sha"], ends["head_sha"])
+    )
+
+
+def _moved(result: Task | tasks.Stopping) -> pages.Moved:
+    if isinstance(result, tasks.Stopping):
+        return pages.Moved(task=schemas.Task.of(result.task), stopping_run=result.run.id)
+    return pages.Moved(task=schemas.Task.of(result), stopping_run=None)

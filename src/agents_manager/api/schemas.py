@@ -1,0 +1,257 @@
+"""What leaves over HTTP. No field has a default, so that generated clients see each as required."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents_manager.domain.event import Level
+from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
+from agents_manager.domain.prompt import PromptStatus
+from agents_manager.domain.run import ErrorClass, RunStatus
+from agents_manager.domain.task import ActorType, ArtifactType, PullState, Result
+
+Json = dict[str, Any]
+
+
+class Out(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", from_attributes=True)
+
+    @classmethod
+    def of(cls, value: object) -> Self:
+        """From the value of the same fields that the flow works with."""
+        return cls.model_validate(value)
+
+
+class Error(Out):
+    """Every answer that is not a success."""
+
+    error: str
+    message: str
+    details: list[str]
+
+
+class Actor(Out):
+    type: ActorType
+    name: str
+    run: str | None
+    via: str | None
+
+
+class ProjectRef(Out):
+    id: str
+    name: str
+
+
+class Project(Out):
+    id: str
+    name: str
+    path: str
+    base_branch: str
+    commands_trusted: bool
+    """Whether the project's commands, as they stand now, may run."""
+    config_errors: list[str]
+    """What is wrong with its configuration file; nothing runs until it is corrected."""
+    created_at: datetime
+
+
+class StatusPrompt(Out):
+    type: PromptType
+    expires_after: int | None
+
+
+class Status(Out):
+    id: str
+    title: str
+    color: str | None
+    category: Category
+    position: int
+    stage: float | None
+    role: str | None
+    prompt: StatusPrompt | None
+
+
+class Trigger(Out):
+    type: TriggerType
+    outcome: str | None
+
+
+class Guard(Out):
+    type: str
+    params: Json
+    negate: bool = Field(serialization_alias="not")
+
+
+class Hook(Out):
+    type: str
+    params: Json
+    policy: Policy | None
+
+
+class Transition(Out):
+    id: str
+    source: str = Field(serialization_alias="from")
+    to: str
+    title: str
+    trigger: Trigger
+    guards: list[Guard]
+    hooks: list[Hook]
+
+
+class Pipeline(Out):
+    id: str
+    name: str
+    version: int
+    description: str
+    statuses: list[Status]
+    transitions: list[Transition]
+
+
+class Task(Out):
+    id: str
+    project_id: str
+    title: str
+    description: str
+    type: str
+    priority: str
+    size: str
+    complexity: str
+    tags: list[str]
+    acceptance_criteria: list[str]
+    dependencies: list[str]
+    pipeline_id: str
+    pipeline_version: int
+    status: str
+    plan: str | None
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
+class AgentError(Out):
+    error: str
+    error_class: ErrorClass
+    last_action: str | None
+
+
+class Usage(Out):
+    input_tokens: int | None
+    output_tokens: int | None
+    cache_read_tokens: int | None
+    cache_write_tokens: int | None
+    cost_usd: float | None
+
+
+class Run(Out):
+    id: str
+    task_id: str
+    project_id: str
+    agent: str | None
+    mode: str
+    model: str | None
+    status: RunStatus
+    attempt: int
+    session: str | None
+    outcome: str | None
+    payload: Json | None
+    error: AgentError | None
+    usage: Usage | None
+    branch: str | None
+    base_sha: str | None
+    head_sha: str | None
+    workspace: str | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+class ResumePoint(Out):
+    status: str
+    mode: str | None
+    agent: str | None
+    session: str | None
+    run: str | None
+
+
+class Prompt(Out):
+    id: str
+    task_id: str
+    run_id: str | None
+    type: PromptType
+    payload: Json
+    note: str | None
+    revision: int
+    status: PromptStatus
+    resume: ResumePoint
+    created_at: datetime
+    expires_at: datetime | None
+    response: Json | None
+    responded_by: str | None
+    responded_via: str | None
+    responded_at: datetime | None
+
+
+class Artifact(Out):
+    id: str
+    run_id: str | None
+    type: ArtifactType
+    key: str
+    label: str
+    data: Json
+    created_at: datetime
+
+
+class PullRequest(Out):
+    id: str
+    number: int
+    title: str
+    body: str
+    head_branch: str
+    base_branch: str
+    head_sha: str
+    state: PullState
+    merge_sha: str | None
+    created_at: datetime
+    updated_at: datetime
+
+
+class GuardCheck(Out):
+    name: str
+    passed: bool
+    reason: str
+
+
+class HookRecord(Out):
+    name: str
+    policy: str
+    effect: str | None
+
+
+class History(Out):
+    id: str
+    version: int
+    result: Result
+    transition_id: str | None
+    source: str = Field(serialization_alias="from")
+    to: str
+    trigger: str
+    outcome: str | None
+    actor: Actor
+    payload: Json | None
+    guards: list[GuardCheck]
+    hooks: list[HookRecord]
+    reason: str | None
+    time: datetime
+
+
+class Event(Out):
+    id: int
+    task_id: str
+    seq: int
+    time: datetime
+    category: str
+    type: str
+    level: Level
+    summary: str
+    actor: Actor
+    data: Json

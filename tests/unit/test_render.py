@@ -1,0 +1,68 @@
+"""What people read: aligned, in words, and without a character that steers their terminal."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from agents_manager.cli import render
+from agents_manager.cli.render import Line, Table
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain\ttext\nwith ünïcödé 👩‍💻", "plain\ttext\nwith ünïcödé 👩‍💻"),
+        ("\x1b]0;title\x07", "\\x1b]0;title\\x07"),
+        ("\x9b2J\x7f", "\\x9b2J\\x7f"),
+        ("a\u202eb\u2066c\u061c\u200f", "a\\u202eb\\u2066c\\u061c\\u200f"),
+        ("line\u2028two", "line\\u2028two"),
+        ("tag\U000e0041", "tag\\U000e0041"),
+        ("half \ud83d", "half \\ud83d"),
+        ("windows\r\nlines, old\rmac", "windows\nlines, old\\x0dmac"),
+    ],
+)
+def test_control_characters_are_shown_instead_of_obeyed(text: str, shown: str) -> None:
+    assert render.clean(text) == shown
+    assert render.clean(shown) == shown
+
+
+def test_tables_are_aligned_by_the_columns_that_characters_take() -> None:
+    table = Table(("ID", "TITLE", "X"), [("1", "日本", "a"), ("22", "e\u0301t\x1b", "")], indent=2)
+    assert render.to_text([Line("Tasks"), table]) == (
+        "Tasks\n"
+        "  ID  TITLE   X\n"
+        "  1   日本    a\n"
+        "  22  e\u0301t\\x1b"
+    )  # fmt: skip
+
+
+def test_a_cell_stays_on_one_line() -> None:
+    assert render.to_text([Table(("A",), [("one\ntwo\t three",)])]) == "A\none two three"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (-3, "just now"),
+        (4, "just now"),
+        (59, "59 s ago"),
+        (60, "1 min ago"),
+        (7200, "2 h ago"),
+        (200_000, "2 d ago"),
+    ],
+)
+def test_times_are_relative(seconds: float, said: str) -> None:
+    assert render.ago(NOW - timedelta(seconds=seconds), NOW) == said
+
+
+def test_an_unknown_cost_is_not_nothing() -> None:
+    assert render.money(None) == "unknown"
+    assert render.money(0.0) == "$0.00"
+
+
+def test_long_texts_are_cut_with_a_word_about_the_rest() -> None:
+    shown = render.excerpt("\n".join("abcdef"), 3, indent=1)
+    assert [line.text for line in shown] == [" a", " b", " c", " … 3 more lines (--json shows all)"]
+    assert len(render.excerpt("a\nb", 1)) == 2
