@@ -1,13 +1,14 @@
 """The engine: retries, policies, rollback, the sweep, and what no worker can get wrong twice."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from agents_manager import bootstrap
 from agents_manager.domain.ids import EffectId
-from agents_manager.domain.task import Project, PullRequest, Task
+from agents_manager.domain.task import EffectRow, Project, PullRequest, Task
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
 from agents_manager.flow.ports import Conflicted, Forge, Merged, Steps
@@ -149,3 +150,32 @@ async def test_performing_a_finished_effect_does_nothing(world: worlds.World) ->
             if hook.effect:
                 await hooks.perform(hook.effect, world.s, Never())  # type: ignore[arg-type]
     assert await world.events(task) == before
+
+
+async def test_a_delayed_effect_waits_for_its_time(world: worlds.World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    await world.until(task, "review")
+    await world.settled(task)
+    now = world.s.clock.now()
+    later = EffectRow(
+        id=EffectId("later"),
+        task_id=task.id,
+        history_id=(await world.history(task))[-1].id,
+        position=9,
+        kind="notify",
+        payload={"kind": "notify", "title": "It is time", "body": ""},
+        policy="best_effort",
+        status="pending",
+        attempt=1,
+        due_at=now + timedelta(seconds=0.6),
+        error=None,
+        result=None,
+        created_at=now,
+        finished_at=None,
+    )
+    await world.s.store.write(lambda tx: tx.effects.add(later))
+    await world.settled(task)
+    done = await world.s.store.read(lambda tx: tx.effects.get(later.id))
+    assert done.status == "done"
+    assert done.finished_at is not None
+    assert done.finished_at >= later.due_at

@@ -30,7 +30,7 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
         pull=tx.pulls.of_task(task.id),
         head_sha=changes[-1].data["head_sha"] if changes else None,
         live_run=live.id if live else None,
-        unresolved=_unresolved(tx, task),
+        unresolved=tuple(f'"{other.title}"' for other in unresolved(tx, task)),
         rounds=_rounds(tx.history.of_task(task.id)),
         review=_review(tx, task, fired),
         spent_usd=sum(known) if len(known) == len(costs) else None,
@@ -83,14 +83,14 @@ def _rounds(entries: list[History]) -> Mapping[str, int]:
     return counts if granted else {status: n - 1 for status, n in counts.items()}
 
 
-def _unresolved(tx: Tx, task: Task) -> tuple[str, ...]:
-    waiting: list[str] = []
-    for other_id in task.dependencies:
-        other = tx.tasks.get(TaskId(other_id))
-        pipeline = tx.pipelines.get(other.pipeline_id, other.pipeline_version)
-        if not pipeline.is_final(other.status):
-            waiting.append(f'"{other.title}"')
-    return tuple(waiting)
+def unresolved(tx: Tx, task: Task) -> list[Task]:
+    """The tasks it depends on that are not finished."""
+    others = [tx.tasks.get(TaskId(other)) for other in task.dependencies]
+    return [o for o in others if not _pipeline(tx, o).is_final(o.status)]
+
+
+def _pipeline(tx: Tx, task: Task) -> Pipeline:
+    return tx.pipelines.get(task.pipeline_id, task.pipeline_version)
 
 
 def _review(tx: Tx, task: Task, fired: Fired) -> Mapping[str, Any] | None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import TaskId
 from agents_manager.domain.pipeline import Pipeline, Status, Trigger, TriggerType
 from agents_manager.domain.prompt import Prompt, recommended_answer
 from agents_manager.domain.run import Run
@@ -106,19 +105,15 @@ def next_mover(tx: Tx, task: Task, pipeline: Pipeline) -> Mover:
     if effects:
         effect = effects[0]
         return Mover("effect", f"The engine performs {effect.kind}.", effect.id)
-    waiting = [d for d in task.dependencies if not _finished(tx, TaskId(d))]
+    waiting = facts.unresolved(tx, task)
     if waiting:
-        return Mover("dependency", f"It waits for {len(waiting)} other tasks.", waiting[0])
+        titles = ", ".join(f'"{other.title}"' for other in waiting)
+        return Mover("dependency", f"It waits for {titles}.", waiting[0].id)
     by_hand = [t for t in pipeline.leaving(task.status) if t.trigger.type is TriggerType.MANUAL]
     if by_hand:
         ways = ", ".join(t.title for t in by_hand)
         return Mover("person", f"Somebody moves it by hand: {ways}.")
     return Mover("nobody", "Nothing will move this task.")
-
-
-def _finished(tx: Tx, task_id: TaskId) -> bool:
-    other = tx.tasks.get(task_id)
-    return tx.pipelines.get(other.pipeline_id, other.pipeline_version).is_final(other.status)
 
 
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
