@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run test check bench setup lock clean
+.PHONY: demo run test check prove bench setup lock clean
 
 demo: setup
 	$(BIN)/am demo
@@ -21,6 +21,10 @@ test: setup
 
 check: setup
 	$(BIN)/python scripts/test.py check
+
+# Every crash point instead of a sample; takes about half an hour.
+prove: setup
+	AM_FAULTS=full $(BIN)/python scripts/test.py faults
 
 # All questions, or some: make bench QUESTIONS="answers help"
 bench: $(BENCH_STAMP)

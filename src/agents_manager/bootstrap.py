@@ -82,11 +82,11 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
         async with client(settings, **overrides) as program:
             services = program.services
 
-            async def perform(effect_id: EffectId, steps: Steps) -> None:
-                await hooks.perform(effect_id, services, steps)
+            async def perform(effect_id: EffectId, attempt: int, steps: Steps) -> None:
+                await hooks.perform(effect_id, attempt, services, steps)
 
-            async def crashed(effect_id: EffectId, error: str, attempt: int | None = None) -> None:
-                await hooks.failed(services, effect_id, error, retryable=True, attempt=attempt)
+            async def crashed(effect_id: EffectId, attempt: int, error: str) -> None:
+                await hooks.failed(services, effect_id, attempt, error, retryable=True)
 
             engine = durable.build(
                 perform,

@@ -148,7 +148,7 @@ async def test_performing_a_finished_effect_does_nothing(world: worlds.World) ->
     for entry in await world.history(task):
         for hook in entry.hooks:
             if hook.effect:
-                await hooks.perform(hook.effect, world.s, Never())  # type: ignore[arg-type]
+                await hooks.perform(hook.effect, 1, world.s, Never())  # type: ignore[arg-type]
     assert await world.events(task) == before
 
 

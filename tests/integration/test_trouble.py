@@ -80,13 +80,16 @@ async def test_what_an_agent_leaves_uncommitted_is_committed(world: World) -> No
 
 
 async def test_a_failed_check_stops_the_outcome(world: World) -> None:
-    world.configure({"checks": {"test": {"command": "grep -q again greeting.txt"}}})
+    world.configure(
+        {"checks": {"test": {"command": "cat greeting.txt; grep -q again greeting.txt"}}}
+    )
     world.project = await tasks.trust_project(world.s, world.project)
     task = await world.start(GREETING, pipeline="simple")
     view = await world.until(task, "needs_decision")
     assert view.runs[0].error is not None
     assert view.runs[0].error.error_class is ErrorClass.CHECKS_FAILED
     assert "agent.checks_failed" in await world.types(task)
+    assert view.prompts[0].payload["evidence"] == "hi\nhello\n"
     await world.choose(task, "again")
     await world.until(task, "review")
     assert "agent.checks_passed" in await world.types(task)

@@ -131,7 +131,7 @@ class Task(Out):
 class AgentError(Out):
     error: str
     error_class: ErrorClass
-    last_action: str | None
+    output: str
 
 
 class Usage(Out):

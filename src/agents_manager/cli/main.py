@@ -16,7 +16,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "serve": Entry("serve", "Run the server: web app, HTTP and engine in one process."),
+    "serve": Entry("serve", "Run the server: HTTP and engine in one process."),
     "worker": Entry("serve", "Run the engine alone, without HTTP."),
     "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
     "project": Entry("project", "Register repositories."),
@@ -82,9 +82,23 @@ def main() -> int:
         return 1
     except OSError as error:
         _forget_output()
-        click.echo(f"Error: The output cannot be written: {error.strerror}.", err=True)
+        click.echo(f"Error: The operating system says: {error.strerror}.", err=True)
+        return 1
+    except Exception as error:  # noqa: BLE001 - the door: a fault of ours is told, not shown
+        what = f"{type(error).__name__}: {error}"
+        click.echo(f"Error: Something unexpected happened: {what}", err=True)
+        click.echo(f"  The details for a report are in {_keep_trace()}", err=True)
         return 1
     return code if isinstance(code, int) else 0
+
+
+def _keep_trace() -> str:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile("w", prefix="am-fault-", suffix=".txt", delete=False) as file:
+        traceback.print_exc(file=file)
+    return file.name
 
 
 def _forget_output() -> None:

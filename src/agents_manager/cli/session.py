@@ -86,13 +86,12 @@ def command(work: Callable[Concatenate[Desk, P], Awaitable[None]]) -> Callable[P
 def run(output: Output, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
     try:
         asyncio.run(work())
-    except BrokenPipeError:
-        raise
     except AgentsManagerError as error:
         _refuse(output, error)
     except OSError as error:
-        place = f'"{error.filename}": ' if error.filename else ""
-        _refuse(output, StoreError(f"{place}{error.strerror or error}."))
+        if error.filename is None:
+            raise
+        _refuse(output, StoreError(f'"{error.filename}" cannot be used: {error.strerror}.'))
     except BaseExceptionGroup as group:
         _refuse(output, _first(group))
 

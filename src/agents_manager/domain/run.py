@@ -44,7 +44,8 @@ class ErrorClass(StrEnum):
 class AgentError(Value):
     error: str
     error_class: ErrorClass
-    last_action: str | None = None
+    output: str = ""
+    """What a failed check or the program itself printed last."""
 
 
 class Usage(Value):

@@ -27,7 +27,7 @@ class Dispatcher:
         self,
         store: Store,
         workflows: Workflows,
-        crashed: Callable[[EffectId, str, int], Awaitable[None]],
+        crashed: Callable[[EffectId, int, str], Awaitable[None]],
         clock: Clock,
         *,
         max_agents: int,
@@ -81,7 +81,7 @@ class Dispatcher:
             if over is None:
                 await self._workflows.start(row.id, row.attempt)
             elif over:
-                await self._crashed(row.id, "The engine ended it before it was done.", row.attempt)
+                await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
 
     def _admit(self, tx: Tx) -> list[EffectRow]:
         running = sum(e.kind == "start_agent" for e in tx.effects.started())

@@ -38,23 +38,24 @@ class RecordedSteps:
 
 class Durable:
     def __init__(
-        self, perform: Perform, crashed: Callable[[EffectId, str], Awaitable[None]]
+        self, perform: Perform, crashed: Callable[[EffectId, int, str], Awaitable[None]]
     ) -> None:
         self._perform = perform
         self._crashed = crashed
         self._live: set[asyncio.Task[Any]] = set()
         self._workflow = DBOS.workflow(name=WORKFLOW)(self._make())
 
-    def _make(self) -> Callable[[str], Awaitable[None]]:
-        async def effect(effect_id: str) -> None:
+    def _make(self) -> Callable[[str, int], Awaitable[None]]:
+        async def effect(effect_id: str, attempt: int) -> None:
             task = asyncio.current_task()
             assert task is not None
             self._live.add(task)
             try:
-                await self._perform(EffectId(effect_id), RecordedSteps())
+                await self._perform(EffectId(effect_id), attempt, RecordedSteps())
             except Exception as error:  # The job runner: no failure may vanish.
                 log.exception("effect.crashed", effect_id=effect_id)
-                await self._crashed(EffectId(effect_id), f"{type(error).__name__}: {error}")
+                told = f"{type(error).__name__}: {error}"
+                await self._crashed(EffectId(effect_id), attempt, told)
             finally:
                 self._live.discard(task)
 
@@ -67,7 +68,7 @@ class Durable:
     async def start(self, effect_id: EffectId, attempt: int) -> None:
         """Starting the same id and attempt again starts nothing."""
         with SetWorkflowID(workflow_id(effect_id, attempt)):
-            await DBOS.start_workflow_async(cast("Any", self._workflow), effect_id)
+            await DBOS.start_workflow_async(cast("Any", self._workflow), effect_id, attempt)
 
     async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
         """None when no such workflow is known."""
@@ -95,7 +96,7 @@ def workflow_id(effect_id: EffectId, attempt: int) -> str:
 
 def build(
     perform: Perform,
-    crashed: Callable[[EffectId, str], Awaitable[None]],
+    crashed: Callable[[EffectId, int, str], Awaitable[None]],
     *,
     executor_id: str,
     engine: Engine | None,

@@ -214,4 +214,4 @@ def _why(fired: Fired) -> str:
 
 def _evidence(fired: Fired) -> str:
     payload = fired.payload or {}
-    return str(payload.get("error_class") or "")
+    return str(payload.get("output") or payload.get("error_class") or "")

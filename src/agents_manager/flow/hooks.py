@@ -32,25 +32,26 @@ MAX_ATTEMPTS = 3
 BACKOFF_S = 1.0
 
 
-async def perform(effect_id: EffectId, s: Services, steps: Steps) -> None:
-    """Performs one effect; a failure becomes a later attempt or a failed effect."""
+async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) -> None:
+    """Performs one effect; a failure becomes a later attempt or a failed effect. A workflow that
+    is recovered after its attempt was given up has nothing to do any more."""
     row = await s.store.read(lambda tx: tx.effects.get(effect_id))
-    if row.status not in OPEN_EFFECTS:
+    if row.status not in OPEN_EFFECTS or row.attempt != attempt:
         return
     try:
         await _perform(row, s, steps)
     except AgentsManagerError as error:
-        await failed(s, effect_id, error.message, retryable=error.retryable)
+        await failed(s, effect_id, attempt, error.message, retryable=error.retryable)
 
 
 async def failed(
-    s: Services, effect_id: EffectId, error: str, *, retryable: bool, attempt: int | None = None
+    s: Services, effect_id: EffectId, attempt: int, error: str, *, retryable: bool
 ) -> None:
     """Takes note of a failed attempt: another one follows, or the hook's policy decides."""
 
     def write(tx: Tx) -> None:
         row = tx.effects.get(effect_id)
-        if row.status not in OPEN_EFFECTS or attempt not in (None, row.attempt):
+        if row.status not in OPEN_EFFECTS or row.attempt != attempt:
             return
         now = s.clock.now()
         if retryable and row.attempt < MAX_ATTEMPTS:

@@ -408,4 +408,4 @@ class Services:
     jobs_dir: Path
 
 
-Perform = Callable[[EffectId, Steps], Awaitable[None]]
+Perform = Callable[[EffectId, int, Steps], Awaitable[None]]

@@ -10,7 +10,7 @@ from agents_manager.domain import event
 from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
-from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
+from agents_manager.domain.pipeline import ORIGIN, Policy, Trigger, TriggerType
 from agents_manager.domain.run import Run
 from agents_manager.domain.strict_json import check_text
 from agents_manager.domain.task import Actor, Project, Task
@@ -219,8 +219,7 @@ def _only_way(tx: Tx, task: Task) -> Fired:
     ways = [
         t
         for t in pipeline.leaving(task.status)
-        if t.trigger.type is TriggerType.MANUAL
-        and (t.to.startswith("$") or not pipeline.is_final(t.to))
+        if t.trigger.type is TriggerType.MANUAL and (t.to == ORIGIN or not pipeline.is_final(t.to))
     ]
     if len(ways) != 1:
         names = ", ".join(t.to for t in ways) or "none"
@@ -229,6 +228,26 @@ def _only_way(tx: Tx, task: Task) -> Fired:
             [f"possible: {names}"],
         )
     return Fired(trigger=MANUAL, transition_id=ways[0].id)
+
+
+def way_out(tx: Tx, task: Task) -> str:
+    """The final status that a task is cancelled to: the move that also stops its agent."""
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    if pipeline.is_final(task.status):
+        raise TransitionRefused(f'Task "{task.title}" is already finished ({task.status}).')
+    ways = [
+        t.to
+        for t in pipeline.leaving(task.status)
+        if t.to != ORIGIN
+        and pipeline.is_final(t.to)
+        and any(h.type == "stop_agent" for h in t.hooks)
+    ]
+    if len(ways) != 1:
+        raise TransitionRefused(
+            f'Pipeline "{pipeline.id}" has no single way to cancel "{task.title}"; '
+            "move it to the status you mean."
+        )
+    return ways[0]
 
 
 def _check_words(new: NewTask) -> None:

@@ -109,6 +109,8 @@ async def git(
     cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
     verb = os.fsdecode(args[0])
     began = time.time()
+    for guard in _held.get():
+        os.pwrite(guard, f"{began:017.3f}".encode(), 0)
     try:
         process = await asyncio.create_subprocess_exec(
             "git",
@@ -268,16 +270,20 @@ async def signed(place: Place) -> Place:
 async def locked(common: Path, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[None]:
     """One change to a repository's worktrees and base branches at a time, over all processes. The
     gits started inside hold the lock too: after a kill -9 of this process the next holder waits
-    until they are done."""
+    until they are done. If they died as well, what the file tells of the last one is used to clear
+    away its locks."""
     path = common / "agents-manager.lock"
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         await _acquire(fd, path, timeout_s)
+        if died := os.pread(fd, 17, 0):
+            await locks.drop_left(common, float(died))
         token = _held.set((*_held.get(), fd))
         try:
             yield
         finally:
             _held.reset(token)
+            os.ftruncate(fd, 0)
             fcntl.flock(fd, fcntl.LOCK_UN)
     finally:
         os.close(fd)

@@ -4,7 +4,6 @@ user's own files may belong to a git that the user runs now."""
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from agents_manager.domain import names
@@ -12,21 +11,29 @@ from agents_manager.domain import names
 OURS = "agents-manager.lock"
 SLACK_S = 0.05
 """The clock of files is a little behind the clock of processes."""
+SOON_S = 10.0
+"""A lock that is younger than the git by more than this is somebody else's."""
 STALE_S = 1.0
-"""How long a git may hold a lock in a worktree of ours before it counts as dead."""
+"""How long a lock must stand before its git counts as dead."""
 
 
 def drop_since(git_dir: Path, began: float) -> None:
     """Drops what was locked in a repository since one of our gits began there that was killed."""
     for lock in _locks(git_dir):
-        with suppress(FileNotFoundError):
-            if lock.lstat().st_mtime >= began - SLACK_S:
-                lock.unlink()
+        if _time(lock) >= began - SLACK_S:
+            lock.unlink(missing_ok=True)
+
+
+async def drop_left(common: Path, began: float) -> None:
+    """Drops what the last git of a process left that died with it, told by when it began."""
+    until = began + SOON_S
+    found = [lock for lock in _locks(common) if began - SLACK_S <= _time(lock) <= until]
+    await drop_stale(found)
 
 
 async def drop_stale(locks: Iterable[Path]) -> None:
-    """Drops old locks on a task's own branch or worktree. The caller holds the repository's lock,
-    so none of our gits is at work there, and the task's agent has ended."""
+    """Drops locks that stand for long. The caller holds the repository's own lock, so none of our
+    gits is at work there, and no agent has a claim to these."""
     found = {lock: number for lock in locks if (number := _inode(lock))}
     if found:
         await asyncio.sleep(STALE_S)
@@ -47,6 +54,13 @@ def _locks(git_dir: Path) -> Iterator[Path]:
     common = git_dir.parent.parent if git_dir.parent.name == "worktrees" else git_dir
     for pattern in ("*.lock", "worktrees/*/*.lock", "refs/**/*.lock"):
         yield from (lock for lock in common.glob(pattern) if lock.name != OURS)
+
+
+def _time(lock: Path) -> float:
+    try:
+        return lock.lstat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _inode(lock: Path) -> int | None:

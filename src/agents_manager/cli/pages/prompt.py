@@ -17,12 +17,19 @@ from agents_manager.cli.render import (
 )
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed, ProposedOption, Question
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Prompt, PromptStatus, recommended_answer
+from agents_manager.domain.prompt import (
+    ChoicePayload,
+    Decision,
+    Prompt,
+    PromptStatus,
+    recommended_answer,
+)
 from agents_manager.domain.task import Task
 from agents_manager.flow.views import InboxItem
 
 REVIEWS = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
 RECOMMENDED = " (recommended)"
+SHA = 8
 
 
 def inbox(items: Sequence[InboxItem]) -> Iterator[Block]:
@@ -47,7 +54,8 @@ def inbox(items: Sequence[InboxItem]) -> Iterator[Block]:
     yield Line(f"Read one: am prompt show {short(items[0].prompt.id)}", Tone.QUIET)
 
 
-def page(item: InboxItem) -> Iterator[Block]:
+def page(item: InboxItem, change: Sequence[Block], earlier: Sequence[Prompt]) -> Iterator[Block]:
+    """The whole question; `change` shows the work it is about, `earlier` are the rounds before."""
     prompt, task = item.prompt, item.task
     yield title(one_line(item.summary))
     asked = f"asked {ago(prompt.created_at)}"
@@ -58,6 +66,9 @@ def page(item: InboxItem) -> Iterator[Block]:
         yield Line(f"Asked again (revision {prompt.revision}): {prompt.note}", Tone.URGENT)
     yield Line()
     yield from _asked(prompt)
+    yield from change
+    for number, round_ in enumerate(earlier, 1):
+        yield from _sent_back(number, round_)
     if item.waiting_behind:
         yield Line("Waiting behind it: " + ", ".join(f'"{t}"' for t in item.waiting_behind))
         yield Line()
@@ -67,6 +78,17 @@ def page(item: InboxItem) -> Iterator[Block]:
             yield Line(f"  {way}")
     else:
         yield from _closed(prompt)
+
+
+def sent_back(prompts: Sequence[Prompt], about: Prompt) -> list[Prompt]:
+    """The earlier reviews of the same kind that asked for changes."""
+    return [
+        p
+        for p in prompts
+        if p.type is about.type
+        and p.created_at < about.created_at
+        and (p.response or {}).get("decision") == Decision.CHANGES_REQUESTED
+    ]
 
 
 def ways(prompt: Prompt, task: Task) -> list[str]:
@@ -175,15 +197,12 @@ def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
         f"{counted(payload['files'], 'file')}, +{payload['additions']} -{payload['deletions']}"
     )
     yield Line(f"  See the change: am prompt show {short(prompt.id)} --diff", Tone.QUIET)
-    yield Line()
     review: Mapping[str, Any] = payload.get("review") or {}
     if review:
+        yield Line()
         yield title(f"The agent's review: {one_line(str(review.get('summary', '')))}")
         yield from comment_lines(review.get("comments") or ())
-        yield Line()
-
-
-SHA = 8
+    yield Line()
 
 
 def comment_lines(comments: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
@@ -193,6 +212,14 @@ def comment_lines(comments: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
             place += f":{comment['line']}"
         where = f"{one_line(place)}: " if place else ""
         yield Line(f"  {where}[{comment['severity']}] {one_line(str(comment['comment']))}")
+
+
+def _sent_back(number: int, prompt: Prompt) -> Iterator[Line]:
+    response = prompt.response or {}
+    said = one_line(response.get("summary") or "")
+    yield title(f"Round {number}, sent back by {prompt.responded_by}: {said}")
+    yield from comment_lines(response.get("comments") or ())
+    yield Line()
 
 
 def _closed(prompt: Prompt) -> Iterator[Line]:

@@ -91,7 +91,8 @@ def _message(message: Mapping[str, Any]) -> Iterator[Line]:
         case "tool_use":
             given = json.dumps(message.get("input", {}), ensure_ascii=False)
             shown = given if len(given) <= MAX_INPUT else given[: MAX_INPUT - 1] + "…"
-            yield Line(f"> {one_line(str(message.get('name', 'tool')))} {one_line(shown)}", Tone.QUIET)
+            name = str(message.get("name", "tool"))
+            yield Line(f"> {one_line(name)} {one_line(shown)}", Tone.QUIET)
         case "usage":
             told = ", ".join(f"{k} {v}" for k, v in message.items() if k != "type")
             yield Line(f"> used {one_line(told)}", Tone.QUIET)
@@ -116,7 +117,7 @@ def _took(run: Run) -> str:
 
 
 def _tokens(usage: Usage | None) -> str:
-    if usage is None or usage.input_tokens is None and usage.output_tokens is None:
+    if usage is None or (usage.input_tokens is None and usage.output_tokens is None):
         return UNKNOWN
     given = UNKNOWN if usage.input_tokens is None else str(usage.input_tokens)
     made = UNKNOWN if usage.output_tokens is None else str(usage.output_tokens)

@@ -140,3 +140,4 @@ def _moves(view: TaskView) -> Iterator[Block]:
         ],
         indent=2,
     )
+    yield Line(f"  am task move {short(view.task.id)} STATUS", Tone.QUIET)

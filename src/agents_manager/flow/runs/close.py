@@ -9,7 +9,7 @@ from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
 from agents_manager.flow import remedies, transitions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.prepare import agent_actor
-from agents_manager.flow.runs.verdict import Verdict
+from agents_manager.flow.runs.verdict import Check, Verdict
 
 _ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStatus.CANCELLED}
 
@@ -25,7 +25,10 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
         _record(tx, s, run, verdict)
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
-            fail(tx, s, run_id, AgentError(error=verdict["error"], error_class=error_class))
+            broken = [c["output"] for c in _broken(verdict)]
+            output = broken[0] if broken else ""
+            error = AgentError(error=verdict["error"], error_class=error_class, output=output)
+            fail(tx, s, run_id, error)
         else:
             _complete(tx, s, run, verdict)
 
@@ -90,7 +93,7 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     checks = verdict.get("checks")
     if not checks:
         return
-    broken = [c for c in checks if not c["passed"] and c["severity"] == "error"]
+    broken = _broken(verdict)
     if broken:
         failed = event.ChecksFailed(
             run=run.id,
@@ -106,6 +109,11 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
         warnings=tuple(c["name"] for c in checks if not c["passed"]),
     )
     tx.events.add(run.task_id, passed, SYSTEM, now)
+
+
+def _broken(verdict: Verdict) -> list[Check]:
+    checks = verdict.get("checks", [])
+    return [c for c in checks if not c["passed"] and c["severity"] == "error"]
 
 
 def _stop_is_ordered(tx: Tx, run: Run) -> bool:

@@ -7,7 +7,7 @@ from agents_manager.domain import event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
-from agents_manager.errors import AgentsManagerError
+from agents_manager.errors import AgentsManagerError, ExternalError
 from agents_manager.flow import artifacts
 from agents_manager.flow.ports import Change, Services, Tx
 from agents_manager.flow.runs.prepare import of
@@ -19,12 +19,20 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
     if "outcome" not in verdict or run.branch is None:
         return
     try:
-        change = await s.workspaces.change(Path(project.path), run.branch, project.base_branch)
+        change = await _change(s, project, run.branch)
         await s.store.write(lambda tx: _keep(tx, s, run, task, project, change, verdict))
     except AgentsManagerError as error:
         missed = event.CollectionFailed(run=run.id, error=error.message)
         now = s.clock.now()
         await s.store.write(lambda tx: tx.events.add(task.id, missed, SYSTEM, now))
+
+
+async def _change(s: Services, project: Project, branch: str) -> Change:
+    """Tried twice: a review without this cannot be opened, or shows an older state."""
+    try:
+        return await s.workspaces.change(Path(project.path), branch, project.base_branch)
+    except ExternalError:
+        return await s.workspaces.change(Path(project.path), branch, project.base_branch)
 
 
 def _keep(

@@ -1,0 +1,1 @@
+"""Honest numbers about this program, each beside something known; `python -m bench` runs them."""

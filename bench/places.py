@@ -1,0 +1,51 @@
+"""What is measured on: a home of its own, a small repository, a task that asks."""
+
+import subprocess
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agents_manager.domain.task import Actor, ActorType
+from agents_manager.settings import Settings
+
+ANN = Actor(type=ActorType.USER, name="ann", via="bench", admin=True)
+
+QUESTION = {
+    "questions": [
+        {
+            "id": "q1",
+            "question": "REST or GraphQL?",
+            "input_type": "choice",
+            "options": [{"label": "REST", "recommended": True}, {"label": "GraphQL"}],
+        }
+    ]
+}
+ANSWER = {"answers": [{"question_id": "q1", "option": "REST"}]}
+
+ASKS = """Asks one question whenever it is run.
+
+```agent-script
+implement:
+  - - say: thinking
+    - ask: {question: "REST or GraphQL?", options: [{label: REST, recommended: true}, GraphQL]}
+```
+"""
+
+
+@contextmanager
+def place() -> Generator[tuple[Settings, Path]]:
+    """Settings with an empty home, and a repository with one commit; both gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="am-bench-", ignore_cleanup_errors=True) as folder:
+        repo = Path(folder, "repo")
+        repo.mkdir()
+        git(repo, "init", "--quiet", "--initial-branch=main")
+        (repo / "README.md").write_text("A repository to work on.\n")
+        git(repo, "add", ".")
+        author = ("-c", "user.name=Bench", "-c", "user.email=bench@localhost")
+        git(repo, *author, "commit", "--quiet", "--message=First")
+        yield Settings(Path(folder, "home"), None), repo
+
+
+def git(repo: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=repo, check=True, capture_output=True)

@@ -1,0 +1,77 @@
+"""What a command reads from a file or from standard input, bounded."""
+
+import re
+from typing import Any, BinaryIO, cast
+
+from agents_manager.errors import InvalidInput
+
+MAX_BYTES = 1024 * 1024
+MAX_DEPTH = 32
+UNMARKED = "must_fix"
+"""The severity of a comment that names none."""
+
+_SEVERITY = r"\[(?P<severity>[A-Za-z_-]+)\]"
+_FORMS = (
+    re.compile(rf"(?P<file>\S.*?):(?P<line>\d+):\s*(?:{_SEVERITY}\s*)?(?P<comment>\S.*)"),
+    re.compile(rf"(?P<file>[^\s\[].*?):\s*{_SEVERITY}\s*(?P<comment>\S.*)"),
+    re.compile(rf"(?:{_SEVERITY}\s*)?(?P<comment>\S.*)"),
+)
+_JSON_LIST = re.compile(r"\s*\[\s*[{\]]")
+
+
+def text(file: BinaryIO) -> str:
+    content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise InvalidInput(f"{_name(file)} is longer than {MAX_BYTES} bytes.")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{_name(file)} is not UTF-8 text (byte {error.start}).") from None
+
+
+def json_object(file: BinaryIO) -> dict[str, Any]:
+    value = _json(text(file), _name(file))
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{_name(file)} must hold a JSON object.")
+    return cast("dict[str, Any]", value)
+
+
+def comments(file: BinaryIO) -> list[Any]:
+    """Comments of a review: a JSON list, or lines of `file:line: [severity] text`."""
+    content = text(file)
+    return _json(content, _name(file)) if _JSON_LIST.match(content) else comment_lines(content)
+
+
+def comment_lines(content: str) -> list[Any]:
+    """File, line and severity may be left out; indented lines go on with the one above."""
+    found: list[dict[str, Any]] = []
+    for line in content.splitlines():
+        if not line.strip():
+            continue
+        if line[0].isspace() and found:
+            found[-1]["comment"] += f"\n{line.strip()}"
+            continue
+        fields = next(m for m in (form.fullmatch(line.strip()) for form in _FORMS) if m).groupdict()
+        found.append(
+            {
+                "file": fields.get("file"),
+                "line": int(fields["line"]) if fields.get("line") else None,
+                "severity": (fields["severity"] or UNMARKED).lower().replace("-", "_"),
+                "comment": fields["comment"],
+            }
+        )
+    return found
+
+
+def _json(content: str, name: str) -> Any:
+    from agents_manager.domain import strict_json
+
+    try:
+        return strict_json.loads(content, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+    except ValueError as error:
+        raise InvalidInput(f"{name} is not valid JSON: {error}.") from None
+
+
+def _name(file: BinaryIO) -> str:
+    name = getattr(file, "name", "-")
+    return "Standard input" if name in ("-", "<stdin>", 0) else f'"{name}"'

@@ -1,0 +1,69 @@
+"""`am project`: registering repositories."""
+
+from pathlib import Path
+
+import click
+
+from agents_manager.cli import session
+from agents_manager.cli.render import Line
+from agents_manager.cli.session import Desk
+
+
+@click.group()
+def project() -> None:
+    """Register repositories."""
+
+
+@project.command()
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--name", help="What to call it; the folder's name unless given.")
+@click.option("--base-branch", help="Where work is merged to; the current branch unless given.")
+@session.command
+async def add(desk: Desk, path: Path, name: str | None, base_branch: str | None) -> None:
+    """Register a git repository.
+
+    Registering it allows the commands in its .agents-manager/config.json to run as they stand
+    now; when they change, allow them again with "am project trust".
+    """
+    from agents_manager.flow import tasks
+
+    added = await tasks.add_project(desk.services, path, name, base_branch)
+    text = f'Registered "{added.name}" at {added.path}; work is merged to {added.base_branch}.'
+    desk.output.show(added, lambda: [Line(text)])
+
+
+@project.command("list")
+@session.command
+async def list_projects(desk: Desk) -> None:
+    """List the registered projects."""
+    from agents_manager.cli.pages import catalog
+
+    found = await desk.read(lambda tx: tx.projects.all())
+    desk.output.show(found, lambda: catalog.projects(found))
+
+
+@project.command()
+@click.argument("project", required=False)
+@session.command
+async def show(desk: Desk, project: str | None) -> None:
+    """Show a project and its settings; without a name, that of the current folder."""
+    from agents_manager.cli.pages import catalog
+
+    found = await desk.project(project)
+    config = desk.services.configs.of(found)
+    document = {"project": found, "config": config}
+    desk.output.show(document, lambda: catalog.project(found, config))
+
+
+@project.command()
+@click.argument("project", required=False)
+@session.command
+async def trust(desk: Desk, project: str | None) -> None:
+    """Allow the commands of a project's configuration to run as they stand now."""
+    from agents_manager.cli.pages import catalog
+    from agents_manager.flow import tasks
+
+    trusted = await tasks.trust_project(desk.services, await desk.project(project))
+    config = desk.services.configs.of(trusted)
+    document = {"project": trusted, "config": config}
+    desk.output.show(document, lambda: catalog.project(trusted, config))

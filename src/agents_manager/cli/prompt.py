@@ -1,0 +1,131 @@
+"""`am prompt`: what agents ask, and answering it."""
+
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from agents_manager.cli import session
+from agents_manager.cli.output import terminal
+from agents_manager.cli.render import Block, Line, Tone, one_line, short
+from agents_manager.cli.session import Desk
+from agents_manager.errors import GitError, InvalidInput
+
+if TYPE_CHECKING:
+    from agents_manager.flow.prompts import Answered
+    from agents_manager.flow.views import InboxItem
+
+
+@click.group()
+def prompt() -> None:
+    """See and answer what agents ask."""
+
+
+@prompt.command("list")
+@session.command
+async def list_prompts(desk: Desk) -> None:
+    """List all open questions, those with tasks waiting behind them first."""
+    from agents_manager.cli.pages import prompt as pages
+    from agents_manager.flow import views
+
+    items = await desk.read(views.inbox)
+    desk.output.show(items, lambda: pages.inbox(items))
+
+
+@prompt.command()
+@click.argument("prompt")
+@click.option("--diff", "with_diff", is_flag=True, help="Print the change under review instead.")
+@session.command
+async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
+    """Show a question in full, with the commands that answer it."""
+    from agents_manager.cli.pages import prompt as pages
+    from agents_manager.flow import views
+
+    item = await desk.read(lambda tx: views.item(tx, prompt))
+    if with_diff:
+        show_diff(desk, await _diff(desk, item))
+        return
+    asked = await desk.read(lambda tx: tx.prompts.of_task(item.task.id))
+    change = [] if desk.output.as_json else await _statistics(desk, item)
+    earlier = pages.sent_back(asked, item.prompt)
+    desk.output.show(item, lambda: pages.page(item, change, earlier))
+
+
+@prompt.command()
+@click.argument("prompt")
+@click.option("--accept", is_flag=True, help="Take what is recommended.")
+@click.option("--option", metavar="N|LABEL", help="An option by its number or its label.")
+@click.option("--text", metavar="TEXT", help="Your own words, alone or beside an option.")
+@click.option("--answers", type=click.File("rb"), metavar="FILE|-", help="The answer as JSON.")
+@session.command
+async def answer(
+    desk: Desk,
+    prompt: str,
+    accept: bool,
+    option: str | None,
+    text: str | None,
+    answers: BinaryIO | None,
+) -> None:
+    """Answer a question. Without an option it is asked here, question by question."""
+    from agents_manager.cli import answering, interview
+    from agents_manager.flow import prompts, views
+
+    ways = [accept, option is not None or text is not None, answers is not None]
+    if sum(ways) > 1:
+        raise click.UsageError("Give one of --accept, --option/--text and --answers.")
+    if accept:
+        await show_answered(desk, await prompts.accept(desk.services, prompt, desk.actor))
+        return
+    if not any(ways) and not interview.possible():
+        raise click.UsageError(
+            "Say how to answer: --accept, --option N, --text TEXT or --answers FILE."
+        )
+    item = await desk.read(lambda tx: views.item(tx, prompt))
+    raw: dict[str, Any]
+    if answers is not None:
+        raw = answering.from_file(answers)
+    elif any(ways):
+        raw = answering.from_options(item.prompt, option, text)
+    else:
+        raw = interview.ask(item.prompt)
+    done = await prompts.answer(desk.services, item.prompt.id, raw, desk.actor)
+    await show_answered(desk, done)
+
+
+async def show_answered(desk: Desk, done: "Answered") -> None:
+    task = done.task
+    text = f'Answered. {short(task.id)} "{one_line(task.title)}" is now {task.status}.'
+    desk.output.show(done, lambda: [Line(text)])
+    await desk.say_if_idle(task.id)
+
+
+def show_diff(desk: Desk, diff: str) -> None:
+    """Exactly as git made it, so that it can be applied; on a terminal with nothing obeyed."""
+    from agents_manager.cli.pages import prompt as pages
+
+    if desk.output.as_json or terminal():
+        desk.output.show({"diff": diff}, lambda: pages.diff_lines(diff))
+    else:
+        click.echo(diff.encode("utf-8", "surrogateescape"), nl=False)
+
+
+async def _diff(desk: Desk, item: "InboxItem") -> str:
+    from pathlib import Path
+
+    payload = item.prompt.payload
+    if "head_sha" not in payload:
+        raise InvalidInput(f"Prompt {item.prompt.id} ({item.prompt.type}) is about no change.")
+    return await desk.services.workspaces.diff(
+        Path(item.project.path), payload["base_sha"], payload["head_sha"]
+    )
+
+
+async def _statistics(desk: Desk, item: "InboxItem") -> list[Block]:
+    from agents_manager.cli.pages import prompt as pages
+
+    if "head_sha" not in item.prompt.payload:
+        return []
+    try:
+        table = pages.diff_statistics(await _diff(desk, item))
+    except GitError as error:
+        return [Line(f"The change cannot be shown: {error.message}", Tone.URGENT), Line()]
+    return [table, Line()]

@@ -1,0 +1,40 @@
+"""`am review`: the decision about a plan or a change, with comments on lines."""
+
+from typing import BinaryIO
+
+import click
+
+from agents_manager.cli import files, session
+from agents_manager.cli.prompt import show_answered
+from agents_manager.cli.session import Desk
+
+
+@click.command()
+@click.argument("task")
+@click.option("--approve", is_flag=True, help="Go on with it.")
+@click.option("--request-changes", metavar="TEXT", help="Send it back, and say why.")
+@click.option("--comments", type=click.File("rb"), metavar="FILE|-", help="Comments on lines.")
+@session.command
+async def review(
+    desk: Desk,
+    task: str,
+    approve: bool,
+    request_changes: str | None,
+    comments: BinaryIO | None,
+) -> None:
+    """Approve the plan or the work of a task, or send it back.
+
+    The comments are a JSON list, or lines like "src/app.py:12: [must_fix] Say why it failed.";
+    severities are must_fix (unless given), should_fix and suggestion.
+    """
+    from agents_manager.domain.prompt import Decision
+    from agents_manager.flow import prompts
+
+    if approve == (request_changes is not None):
+        raise click.UsageError("Give --approve or --request-changes TEXT.")
+    raw = {
+        "decision": Decision.APPROVED if approve else Decision.CHANGES_REQUESTED,
+        "summary": request_changes or None,
+        "comments": files.comments(comments) if comments else [],
+    }
+    await show_answered(desk, await prompts.review(desk.services, task, raw, desk.actor))

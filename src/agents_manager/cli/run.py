@@ -1,0 +1,123 @@
+"""`am run`: the work of agents."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agents_manager.cli import session
+from agents_manager.cli.prompt import show_diff
+from agents_manager.cli.render import Line, one_line, short
+from agents_manager.cli.session import Desk
+from agents_manager.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from agents_manager.domain.run import Run
+    from agents_manager.domain.task import Project, Task
+    from agents_manager.flow.ports import Tx
+
+MAX_COMPLAINTS = 16 * 1024
+
+
+@click.group()
+def run() -> None:
+    """Look at the work of agents, and stop it."""
+
+
+@run.command("list")
+@click.option("--task", help="Only of this task.")
+@click.option("--live", is_flag=True, help="Only those that are not over.")
+@click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
+@session.command
+async def list_runs(desk: Desk, task: str | None, live: bool, limit: int) -> None:
+    """List runs, the newest first."""
+    from agents_manager.cli.pages import run as pages
+
+    def read(tx: "Tx") -> "list[Run]":
+        of = tx.tasks.find(task).id if task else None
+        return tx.runs.page(task=of, live=live, after=None, limit=limit)
+
+    runs = await desk.read(read)
+    desk.output.show(runs, lambda: pages.listing(runs))
+
+
+@run.command()
+@click.argument("run")
+@click.option("--prompt", "with_prompt", is_flag=True, help="Print what the agent was told.")
+@session.command
+async def show(desk: Desk, run: str, with_prompt: bool) -> None:
+    """Show a run: how it ended, what it cost, where it worked."""
+    from agents_manager.cli.pages import run as pages
+    from agents_manager.cli.render import lines
+
+    found, task, _ = await _found(desk, run)
+    if with_prompt:
+        if found.prompt is None:
+            raise InvalidInput(f"Run {found.id} ({found.status}) has not been told anything yet.")
+        told = found.prompt
+        desk.output.show({"run": found.id, "prompt": told}, lambda: lines(told))
+    else:
+        desk.output.show(found, lambda: pages.page(found, task.title))
+
+
+@run.command()
+@click.argument("run")
+@session.command
+async def stop(desk: Desk, run: str) -> None:
+    """Stop a run; its task stays where it is, and a person is asked how to go on."""
+    from agents_manager.flow import tasks
+
+    stopping = await tasks.stop_run(desk.services, run, desk.actor)
+    name = f'"{one_line(stopping.task.title)}"'
+    text = f"Stopping run {short(stopping.run.id)} of {name}."
+    desk.output.show(stopping, lambda: [Line(text)])
+    await desk.say_if_idle(stopping.task.id)
+
+
+@run.command()
+@click.argument("run")
+@session.command
+async def transcript(desk: Desk, run: str) -> None:
+    """Print what the agent said and did."""
+    from agents_manager.agents import stream
+    from agents_manager.cli.pages import run as pages
+    from agents_manager.flow.runs import lifecycle
+
+    found, _, _ = await _found(desk, run)
+    folders = [lifecycle.job_dir(desk.services, found.id, turn) for turn in lifecycle.TURNS]
+    messages = [m for folder in folders for m in stream.messages(folder / "output")]
+    complaints = "".join(_tail(folder / "stderr") for folder in folders)
+    document = {"run": found.id, "messages": messages, "stderr": complaints}
+    desk.output.show(document, lambda: pages.transcript(messages, complaints))
+
+
+@run.command()
+@click.argument("run")
+@session.command
+async def diff(desk: Desk, run: str) -> None:
+    """Print what a run changed, as a diff that git can apply."""
+    found, _, project = await _found(desk, run)
+    repo, workspaces = Path(project.path), desk.services.workspaces
+    if found.branch is None or found.base_sha is None:
+        raise InvalidInput(f"Run {found.id} ({found.status}) has no branch yet.")
+    head = found.head_sha
+    if head is None:
+        head = (await workspaces.change(repo, found.branch, project.base_branch)).head_sha
+    show_diff(desk, await workspaces.diff(repo, found.base_sha, head))
+
+
+async def _found(desk: Desk, run: str) -> "tuple[Run, Task, Project]":
+    def read(tx: "Tx") -> "tuple[Run, Task, Project]":
+        found = tx.runs.find(run)
+        return found, tx.tasks.get(found.task_id), tx.projects.get(found.project_id)
+
+    return await desk.read(read)
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - MAX_COMPLAINTS))
+            return file.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""

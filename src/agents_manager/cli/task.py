@@ -1,0 +1,187 @@
+"""`am task`: creating tasks and looking at them. Moving them is in `moves`."""
+
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from agents_manager.cli import files, moves, session
+from agents_manager.cli.render import Block
+from agents_manager.cli.session import Desk
+from agents_manager.errors import InvalidInput, TransitionRefused, closest
+
+if TYPE_CHECKING:
+    from agents_manager.cli.pages.task import Listed
+    from agents_manager.domain.event import Logged
+    from agents_manager.domain.ids import ProjectId, TaskId
+    from agents_manager.flow.ports import Tx
+    from agents_manager.flow.views import TaskView
+
+PAGE = 200
+LATEST_EVENTS = 8
+LISTED = ("task", "project", "status", "next_mover")
+
+
+@click.group()
+def task() -> None:
+    """Create, start, move and look at tasks."""
+
+
+for command in (moves.start, moves.move, moves.cancel, moves.grant):
+    task.add_command(command)
+
+
+@task.command()
+@click.argument("title")
+@click.option("--project", help="Name or id; the project of the current folder unless given.")
+@click.option("--description", metavar="TEXT")
+@click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
+@click.option("--pipeline", help="The project's default unless given.")
+@click.option("--type", "kind", default="feature", show_default=True)
+@click.option("--priority", default="medium", show_default=True)
+@click.option("--tag", "tags", multiple=True, help="May be given several times.")
+@click.option("--criterion", "criteria", multiple=True, help="When it is done; several times.")
+@click.option("--depends-on", multiple=True, metavar="TASK", help="Several times.")
+@click.option("--start", is_flag=True, help="Start it at once.")
+@session.command
+async def create(
+    desk: Desk,
+    title: str,
+    project: str | None,
+    description: str | None,
+    description_file: BinaryIO | None,
+    start: bool,
+    **fields: Any,
+) -> None:
+    """Create a task."""
+    from agents_manager.flow import tasks
+
+    if description is not None and description_file is not None:
+        raise click.UsageError("Give --description or --description-file, not both.")
+    text = files.text(description_file) if description_file else description or ""
+    new = tasks.NewTask(
+        title=title,
+        description=text,
+        type=fields["kind"],
+        priority=fields["priority"],
+        tags=fields["tags"],
+        acceptance_criteria=fields["criteria"],
+        dependencies=fields["depends_on"],
+        pipeline=fields["pipeline"],
+    )
+    made = await tasks.create(desk.services, await desk.project(project), new, desk.actor)
+    if start:
+        try:
+            await tasks.move(desk.services, made.id, desk.actor)
+        except TransitionRefused as error:
+            why = f"Task {made.id} was created, but not started: {error.message}"
+            raise TransitionRefused(why, error.details) from None
+    await moves.show_result(desk, made.id, "Created")
+
+
+@task.command("list")
+@click.option("--project", help="Only of this one; that of the current folder unless given.")
+@click.option("--all", "everywhere", is_flag=True, help="Of all projects.")
+@click.option("--status", help="Only those in this status.")
+@session.command
+async def list_tasks(desk: Desk, project: str | None, everywhere: bool, status: str | None) -> None:
+    """List tasks, the newest first."""
+    from agents_manager.cli.pages import task as pages
+
+    if everywhere and project:
+        raise click.UsageError("Give --all or --project, not both.")
+    if project is not None:
+        chosen = (await desk.project(project)).id
+    else:
+        here = None if everywhere else await desk.project_here()
+        chosen = here.id if here else None
+    rows = await desk.read(lambda tx: _listed(tx, chosen, status))
+    document = [dict(zip(LISTED, row, strict=True)) for row in rows]
+    desk.output.show(document, lambda: pages.listing(rows))
+
+
+def _listed(tx: "Tx", project: "ProjectId | None", status: str | None) -> "list[Listed]":
+    from agents_manager.flow import views
+
+    rows: list[Listed] = []
+    after: str | None = None
+    while page := tx.tasks.page(project=project, status=status, after=after, limit=PAGE):
+        after = page[-1].id
+        for one in page:
+            pipeline = tx.pipelines.get(one.pipeline_id, one.pipeline_version)
+            mover = views.next_mover(tx, one, pipeline)
+            rows.append((one, tx.projects.get(one.project_id), pipeline.status(one.status), mover))
+    if status is not None and not rows:
+        _check_status(tx, status)
+    return rows
+
+
+def _check_status(tx: "Tx", status: str) -> None:
+    known = sorted({s.id for p in tx.pipelines.all() for s in p.statuses})
+    if status not in known:
+        hint = closest(status, known)
+        raise InvalidInput(f'No pipeline has a status "{status}".{hint}', [", ".join(known)])
+
+
+@task.command()
+@click.argument("task")
+@session.command
+async def show(desk: Desk, task: str) -> None:
+    """Show a task: where it stands, what it waits for, and what can be done."""
+    from agents_manager.cli.pages import task as pages
+    from agents_manager.flow import views
+
+    def read(tx: "Tx") -> "tuple[TaskView, list[Logged]]":
+        view = views.task(tx, desk.services, task, desk.actor)
+        return view, _all_events(tx, view.task.id, 0)[-LATEST_EVENTS:]
+
+    view, latest = await desk.read(read)
+    desk.output.show(view, lambda: pages.page(view, latest))
+
+
+@task.command()
+@click.argument("task")
+@session.command
+async def history(desk: Desk, task: str) -> None:
+    """Show every attempt to move a task, with who tried and what came of it."""
+    from agents_manager.cli.pages import task as pages
+
+    entries = await desk.read(lambda tx: tx.history.of_task(tx.tasks.find(task).id))
+    desk.output.show(entries, lambda: pages.history(entries))
+
+
+@task.command()
+@click.argument("task")
+@click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ")
+@click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
+@session.command
+async def events(desk: Desk, task: str, after: int, follow: bool) -> None:
+    """Show what happened to a task."""
+    from agents_manager.cli.pages import task as pages
+
+    if follow and desk.output.as_json:
+        raise click.UsageError("--follow never ends, so it has no JSON document; use --after SEQ.")
+    found = await desk.read(lambda tx: tx.tasks.find(task))
+    entries = await desk.read(lambda tx: _all_events(tx, found.id, after))
+    desk.output.show(entries, lambda: _page(entries))
+    if not follow:
+        return
+    last = entries[-1].seq if entries else after
+    async for _ in desk.program.database.watch():
+        news = await desk.read(lambda tx, last=last: _all_events(tx, found.id, last))
+        if news:
+            last = news[-1].seq
+            desk.output.page(pages.event_lines(news))
+
+
+def _page(entries: "list[Logged]") -> "list[Block]":
+    from agents_manager.cli.pages import task as pages
+
+    return list(pages.event_lines(entries))
+
+
+def _all_events(tx: "Tx", task_id: "TaskId", after: int) -> "list[Logged]":
+    found: list[Logged] = []
+    while page := tx.events.of_task(task_id, after_seq=after, limit=PAGE):
+        found += page
+        after = page[-1].seq
+    return found

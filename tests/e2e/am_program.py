@@ -1,0 +1,176 @@
+"""The real `am` program, run as its user runs it: as a process, on a data directory of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+PROGRAM = Path(sys.executable).with_name("am")
+PATIENCE_S = 40.0
+
+
+@dataclass(frozen=True)
+class Done:
+    args: Sequence[str]
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[[Sequence[str], str, Path, Mapping[str, str]], Done]
+
+
+def _start_and_wait(args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]) -> Done:
+    ran = subprocess.run(
+        [PROGRAM, *args],
+        input=input.encode(),
+        capture_output=True,
+        cwd=cwd,
+        env=env,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    return Done(args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
+
+class Am:
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "am-home"
+        self.repo = folder / "repo"
+        user = folder / "user"
+        user.mkdir()
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(user),
+            "USER": "ada",
+            "LANG": "C.UTF-8",
+            "AM_HOME": str(self.home),
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        self._run: Run = _start_and_wait
+
+    def __call__(
+        self,
+        *args: str,
+        input: str = "",
+        cwd: Path | None = None,
+        env: dict[str, str] | None = None,
+    ) -> Done:
+        """One command, whatever comes of it."""
+        return self._run(args, input, cwd or self.repo, {**self.env, **(env or {})})
+
+    @contextmanager
+    def quickly(self) -> Generator[None]:
+        """Inside, commands are forked from a process that has imported the program already."""
+        streams = self.home.parent / "streams"
+        streams.mkdir()
+        source = subprocess.Popen(
+            [sys.executable, Path(__file__).with_name("am_forks.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self.env,
+            text=True,
+        )
+
+        def run(args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]) -> Done:
+            assert source.stdin
+            assert source.stdout
+            (streams / "in").write_text(input)
+            request = {"args": args, "cwd": str(cwd), "env": dict(env)}
+            request |= {"streams": str(streams), "seconds": round(PATIENCE_S)}
+            source.stdin.write(json.dumps(request) + "\n")
+            source.stdin.flush()
+            code = int(source.stdout.readline())
+            return Done(args, code, (streams / "out").read_text(), (streams / "err").read_text())
+
+        self._run = run
+        with source:
+            yield
+        self._run = _start_and_wait
+
+    def text(self, *args: str, input: str = "") -> str:
+        """What a command that succeeds says to people."""
+        done = self(*args, input=input)
+        assert done.code == 0, done
+        return done.out
+
+    def json(self, *args: str, input: str = "") -> Any:
+        """What a command that succeeds says to programs."""
+        return json.loads(self.text(*args, "--json", input=input))
+
+    def make_repo(self) -> None:
+        self.repo.mkdir()
+        self.git("init", "-q", "-b", "main")
+        (self.repo / "README.md").write_text("# Shop\n")
+        self.git("add", "-A")
+        self.git("-c", "user.name=Ada", "-c", "user.email=ada@x", "commit", "-q", "-m", "First")
+
+    def git(self, *args: str) -> str:
+        command = ["git", *args]
+        ran = subprocess.run(
+            command, cwd=self.repo, env=self.env, capture_output=True, text=True, check=True
+        )
+        return ran.stdout
+
+    @contextmanager
+    def serving(self, *args: str) -> Generator[dict[str, Any]]:
+        """A command that serves, with what it says when it is ready; ended by Ctrl-C."""
+        process = subprocess.Popen(
+            [PROGRAM, *args, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.env,
+            cwd=self.home.parent,
+            text=True,
+        )
+        assert process.stdout is not None
+        try:
+            yield _document(process)
+            process.send_signal(signal.SIGINT)
+            asked = time.monotonic()
+            out, err = process.communicate(timeout=PATIENCE_S)
+            assert time.monotonic() - asked < 10
+            assert process.returncode == 0, err
+            assert out == ""
+            assert "Traceback" not in err
+        finally:
+            process.kill()
+            process.communicate()
+
+    def open_prompt(self, task: str) -> dict[str, Any]:
+        """The question that a task comes to."""
+        return until(lambda: next((i for i in self._inbox() if i["task"]["id"] == task), None))
+
+    def _inbox(self) -> list[dict[str, Any]]:
+        return self.json("prompt", "list")
+
+
+def until(look: Callable[[], T | None]) -> T:
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError("it did not happen in time")
+
+
+def _document(process: "subprocess.Popen[str]") -> dict[str, Any]:
+    """The JSON document that is printed in several lines while the program goes on."""
+    assert process.stdout is not None
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line == "}\n":
+            return json.loads(text)
+    assert process.stderr is not None
+    raise AssertionError(f"it ended with {process.wait()}: {process.stderr.read()}")

@@ -1,0 +1,229 @@
+"""What the command line prints: one document for programs, readable, harmless text for people."""
+
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agents_manager.cli.main import am as root
+from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
+
+SCRIPT = """```agent-script
+implement:
+- - ask:
+      questions:
+      - id: colour
+        question: Which colour?
+        options: [red, {label: blue, recommended: true}]
+      - {id: size, question: "How large?", suggestedAnswer: small}
+- - write: {path: door.txt, text: "blue\\n"}
+  - commit: Paint the door
+  - outcome: pr_ready
+- - hang: true
+```
+"""
+REFERENCE = Path(__file__).parents[2] / "docs/reference/cli.md"
+SERVED = {"serve", "worker", "demo"}
+HEAVY = ("alembic", "dbos", "fastapi", "pydantic", "rich", "sqlalchemy", "structlog", "uvicorn")
+
+
+def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
+    am = Am(tmp_path)
+    am.make_repo()
+    used: set[str] = set()
+
+    def run(*args: str, id: str = "") -> Any:
+        used.add(" ".join(args[:2]) if args[0] != "review" else "review")
+        return am.json(*args[:2], *([id] if id else []), *args[2:])
+
+    with am.quickly():
+        _use_everything(am, run)
+    assert used == _leaves(root).keys() - SERVED
+
+
+def _use_everything(am: Am, run: Callable[..., Any]) -> None:
+    run("project", "add", ".", "--name", "shop")
+    for args in ("project list", "project show", "project trust", "pipeline list"):
+        run(*args.split())
+    run("pipeline", "show", "simple")
+    idle: str = run("task", "create", "Idle")["task"]["id"]
+    run("task", "grant", id=idle)
+    run("task", "cancel", "--reason", "nobody wants it", id=idle)
+    made = run("task", "create", "Door", "--description", SCRIPT, "--pipeline", "simple")
+    task: str = made["task"]["id"]
+    with am.serving("serve", "--port", "0"):
+        run("task", "start", id=task)
+        prompt: str = am.open_prompt(task)["prompt"]["id"]
+        run("prompt", "show", id=prompt)
+        assert run("prompt", "answer", "--accept", id=prompt)["task"]["status"] == "in_progress"
+        am.open_prompt(task)
+        ended: str = am.json("run", "list", "--task", task)[0]["id"]
+        for args in ("run show", "run transcript", "run diff"):
+            run(*args.split(), id=ended)
+        run("review", task, "--request-changes", "Again, please.")
+        live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]
+        stopped = am("task", "move", task, "needs_info", "--json")
+        assert (stopped.code, json.loads(stopped.out)["error"]) == (1, "TransitionRefused")
+        run("run", "stop", id=live)
+        am.open_prompt(task)
+        run("task", "move", "cancelled", id=task)
+    for args in ("task list", "prompt list"):
+        run(*args.split())
+    for args in ("task show", "task history", "task events"):
+        run(*args.split(), id=task)
+
+
+def test_every_command_has_help_and_json_and_is_documented() -> None:
+    page = REFERENCE.read_text()
+    for name, command in _leaves(root).items():
+        options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
+        assert command.help, name
+        assert "--json" in options, name
+        assert f"`am {name}" in page, name
+        assert [o for o in options if f"`{o}" not in page] == [], name
+
+
+def _leaves(group: click.Group, above: str = "") -> dict[str, click.Command]:
+    context = click.Context(group)
+    found: dict[str, click.Command] = {}
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            found |= _leaves(command, f"{above}{name} ")
+        else:
+            found[f"{above}{name}"] = command
+    return found
+
+
+def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    am = Am(tmp_path)
+    am.make_repo()
+    am.text("project", "add", ".")
+    am.text("task", "create", "\x1b[2Jgone \u202efdp.exe \x9b31m [bold]x[/bold]")
+    plain = am.text("task", "list")
+    assert "\\x1b[2Jgone \\u202efdp.exe \\x9b31m [bold]x[/bold]" in plain
+    assert "\x1b" not in plain
+    assert am.text("task", "list", "--json").isascii()
+    drawn = _at_terminal(am, "task", "list")
+    assert "\x1b[2J" not in drawn
+    assert "[bold]x[/bold]" in drawn.replace("\r\n", "")
+    assert "\u202e" not in drawn
+
+
+def test_questions_are_asked_at_a_terminal(tmp_path: Path) -> None:
+    am = Am(tmp_path)
+    am.make_repo()
+    am.text("project", "add", ".")
+    task = am.json(
+        "task", "create", "Door", "--description", SCRIPT, "--pipeline", "simple", "--start"
+    )["task"]["id"]
+    with am.serving("worker"):
+        prompt = am.open_prompt(task)["prompt"]["id"]
+        said = _at_terminal(am, "prompt", "answer", prompt, typed="1\n\n")
+        assert "2) blue (recommended)" in said
+        response = am.json("prompt", "show", prompt)["prompt"]["response"]
+        assert [(a["option"], a["text"]) for a in response["answers"]] == [
+            ("red", None),
+            (None, "small"),
+        ]
+
+
+def _at_terminal(am: Am, *args: str, typed: str = "") -> str:
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [PROGRAM, *args],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        cwd=am.repo,
+        env={**am.env, "TERM": "xterm-256color", "COLUMNS": "200"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    os.write(ours, typed.encode())
+    seen = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other side is closed.
+            break
+        seen += piece
+    os.close(ours)
+    assert process.wait(PATIENCE_S) == 0, seen
+    return seen.decode()
+
+
+def test_interrupted_and_cut_short_without_a_trace(tmp_path: Path) -> None:
+    am = Am(tmp_path)
+    am.make_repo()
+    am.text("project", "add", ".")
+    task = am.json("task", "create", "Door")["task"]["id"]
+    with _start(am, "task", "events", task, "--follow") as following:
+        assert following.stdout is not None
+        assert b"was created" in following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        assert following.communicate(timeout=PATIENCE_S)[1].strip() == b""
+        assert following.returncode == 130
+
+    with _start(am, "pipeline", "show", "feature") as cut:
+        assert cut.stdout is not None
+        assert cut.stderr is not None
+        cut.stdout.close()
+        assert cut.stderr.read() == b""
+        assert cut.wait(PATIENCE_S) == 1
+
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [PROGRAM, "task", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=am.repo,
+            env=am.env,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        1,
+        b"Error: The operating system says: No space left on device.\n",
+    )
+
+
+def _start(am: Am, *args: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [PROGRAM, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=am.repo, env=am.env
+    )
+
+
+def test_help_imports_nothing_heavy_and_is_fast(tmp_path: Path) -> None:
+    look = (
+        "import sys; from agents_manager.cli.main import main; sys.argv = sys.argv[1:];"
+        f"main(); sys.stderr.write(','.join(sys.modules.keys() & {set(HEAVY)!r}))"
+    )
+    for args in (["am", "--help"], ["am", "task", "create", "--help"]):
+        done = subprocess.run(
+            [sys.executable, "-c", look, *args], capture_output=True, text=True, check=True
+        )
+        assert "Usage: am" in done.stdout
+        assert done.stderr == ""
+    fastest = min(_cpu_seconds({"HOME": str(tmp_path)}) for _ in range(3))
+    assert fastest < 0.15
+
+
+def _cpu_seconds(env: Mapping[str, str]) -> float:
+    """Processor time, which other programs on the machine hardly change."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.monotonic()
+    subprocess.run([PROGRAM, "--help"], stdout=subprocess.DEVNULL, env=env, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return min(spent, time.monotonic() - started)
