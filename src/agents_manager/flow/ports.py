@@ -266,8 +266,6 @@ class Agents(Protocol):
 class Workspace:
     path: Path
     branch: str
-    base_sha: str
-    """Where the task's branch left the base."""
     head_sha: str
     """The branch when the workspace was handed out."""
     created: bool

@@ -276,8 +276,8 @@ async def locked(common: Path, timeout_s: float = TIMEOUT_S) -> AsyncGenerator[N
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         await _acquire(fd, path, timeout_s)
-        if died := os.pread(fd, 17, 0):
-            await locks.drop_left(common, float(died))
+        if last_git := os.pread(fd, 17, 0):
+            await locks.drop_left(common, last_git)
         token = _held.set((*_held.get(), fd))
         try:
             yield

@@ -24,11 +24,14 @@ def drop_since(git_dir: Path, began: float) -> None:
             lock.unlink(missing_ok=True)
 
 
-async def drop_left(common: Path, began: float) -> None:
+async def drop_left(common: Path, last_git: bytes) -> None:
     """Drops what the last git of a process left that died with it, told by when it began."""
-    until = began + SOON_S
-    found = [lock for lock in _locks(common) if began - SLACK_S <= _time(lock) <= until]
-    await drop_stale(found)
+    try:
+        began = float(last_git)
+    except ValueError:  # Not written by us: an agent can reach this file.
+        return
+    first, last = began - SLACK_S, began + SOON_S
+    await drop_stale([lock for lock in _locks(common) if first <= _time(lock) <= last])
 
 
 async def drop_stale(locks: Iterable[Path]) -> None:

@@ -66,7 +66,6 @@ class Worktrees:
             return Workspace(
                 path=tree.path,
                 branch=branch,
-                base_sha=await commits.fork_point(store, branch, base),
                 head_sha=head,
                 created=created,
             )
