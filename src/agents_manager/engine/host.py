@@ -57,6 +57,8 @@ def executor_id(home: Path, new: str) -> str:
     """The name of this host in the engine: made once, kept beside the data."""
     path = home / "host-id"
     if not path.exists():
-        path.write_text(new)
-        path.chmod(0o600)
+        fresh = path.with_name("host-id.new")
+        fresh.write_text(new)
+        fresh.chmod(0o600)
+        fresh.replace(path)
     return path.read_text().strip()

@@ -1,0 +1,61 @@
+"""Deaths of git: its n-th call is killed right after its start, or at one of its own system calls
+that change files, so that the locks and halves a killed git leaves are met as well."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents_manager.scm import git as scm_git
+from tests.faults.points import verb
+
+TRACER = Path(__file__).with_name("tracer.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Death:
+    call: int
+    """Which of the life's gits, counted from 1; 0 only counts."""
+    at: int
+    """Before which of its file-changing system calls; 0 at once."""
+    with_server: bool = False
+    """The machine's death: nobody knows afterwards that a git was killed."""
+
+
+def lay(death: Death | None, log: Path, die: Callable[[str], None]) -> Sequence[str]:
+    """Returns the list of the commands of all gits, which grows as they are called. With call 0
+    each is traced, and the log tells how many system calls it made that change files."""
+    gits: list[str] = []
+    doomed: list[int] = []
+    spawn, collect = asyncio.create_subprocess_exec, scm_git._collect
+
+    async def mortal(program: str, *args: Any, **fields: Any) -> Any:
+        if program != "git":
+            return await spawn(program, *args, **fields)
+        gits.append(verb(args))
+        chosen = death is not None and death.call in (0, len(gits))
+        if not chosen or death is None:
+            return await spawn(program, *args, **fields)
+        tracer = (sys.executable, "-I", "-S", str(TRACER), str(death.at), f"{log}-{len(gits)}")
+        traced = tracer if death.at or not death.call else ()
+        process = await spawn(*traced, program, *args, **fields)
+        if not traced:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if death.with_server:
+            doomed.append(process.pid)
+        return process
+
+    async def collect_or_die(process: Any, *args: Any) -> Any:
+        output = await collect(process, *args)
+        if process.pid in doomed:
+            die(f"with git {len(gits)}")
+        return output
+
+    asyncio.create_subprocess_exec, scm_git._collect = mortal, collect_or_die
+    return gits

@@ -1,0 +1,332 @@
+"""The groups of cases: which points there are, which of them are tried, and what one case is."""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.faults.controls import CONTROLS, Control
+from tests.faults.git_deaths import Death
+from tests.faults.life import Ending, Plan, live
+from tests.faults.scenario import Walk
+from tests.postgres import fresh_database
+
+SEED = 20
+COUNT = Death(call=0, at=0)
+READS = {
+    *("rev-parse", "rev-list", "merge-base", "log", "ls-files", "ls-tree", "for-each-ref"),
+    *("diff-tree", "diff-files", "diff-index", "config", "var", "symbolic-ref"),
+}
+"""Commands of git that change nothing, or nothing but what git keeps for itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reference:
+    """What an undisturbed walk passes and tells."""
+
+    told: Sequence[str]
+    points: Sequence[str]
+    runner_points: Sequence[str]
+    gits: Sequence[str]
+    """The command of each git, in order."""
+    changes: Mapping[int, int]
+    """How many system calls of a git change files, by its number."""
+    cancelling_told: Sequence[str]
+    cancelling_points: Sequence[str]
+    postgres: str = ""
+    """Where a new database may be made, for the group that wants one."""
+
+
+@dataclass
+class Result:
+    faults: list[str] = field(default_factory=list)
+    missed: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    run: Callable[[Path], Result]
+
+
+Group = Callable[[Reference, bool], tuple[int, list[Case]]]
+
+
+def changes(evidence: Path, gits: Sequence[str]) -> dict[int, int]:
+    return {n: int((evidence / f"gits-{n}").read_text()) for n in range(1, len(gits) + 1)}
+
+
+def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> list[str]:
+    """One label of every kind, then evenly over all, always the same ones."""
+    chance = random.Random(SEED)
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for label in labels:
+        kinds[kind(label)].append(label)
+    chosen = {chance.choice(found) for found in kinds.values()}
+    rest = [label for label in labels if label not in chosen]
+    missing = wanted - len(chosen)
+    if missing > 0:
+        chosen.update(rest[i * len(rest) // missing] for i in range(min(missing, len(rest))))
+    return [label for label in labels if label in chosen]
+
+
+# ------------------------------------------------------------------------------------- the server
+
+
+def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    labels = reference.points if full else sample(reference.points, _kind, 40)
+    plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
+    cases = [Case(label, _killed_at(label, plain)) for label in labels]
+    waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
+    cases += [
+        Case(f"{label}, under a working agent", _killed_at(label, slow))
+        for label in (waits if full else waits[2:3])
+    ]
+    return len(reference.points), cases
+
+
+def _kind(label: str) -> str:
+    """`git change runs`, `step kept` …; what is done and not yet known to be has its own kind."""
+    what, _, phase = label.partition(" #")[0].rpartition(" ")
+    name = what.split(" ")
+    if phase == "done" and name[0] not in ("git", "step"):
+        return what
+    if name[0] == "git":
+        return f"git {'read' if name[1] in READS else 'change'} {phase}"
+    if "." in name[0]:
+        return f"{what.partition('.')[0]} {phase}"
+    return f"{name[0]} {phase}"
+
+
+def _phase(label: str) -> str:
+    return label.partition(" #")[0].rpartition(" ")[2]
+
+
+def cancelling(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, while it ends an agent for a person who cancelled the task."""
+    labels = reference.cancelling_points
+    chosen = labels if full else [label for label in labels if "stop" in label]
+    plan = Plan(walk=Walk(cancelled=True), undisturbed=reference.cancelling_told)
+    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+
+
+def _killed_at(label: str, plan: Plan) -> Callable[[Path], Result]:
+    return lambda folder: _die_and_recover(folder, label, plan)
+
+
+def _die_and_recover(folder: Path, label: str, plan: Plan) -> Result:
+    first = live(folder, 1, replace(plan, server=label))
+    if first.killed_at is None:
+        return Result(faults=list(first.violations), missed=True)
+    return Result(faults=list(live(folder, 2, plan).violations))
+
+
+def postgres(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, where the rows are kept by a server of their own."""
+    ours = ("transaction", "step", "effect", "Durable")
+    labels = [label for label in reference.points if label.startswith(ours)]
+    chosen = labels if full else sample(labels, _phase, 6)
+    cases = [Case(label, _killed_on_postgres(label, reference)) for label in chosen]
+    return len(labels), cases
+
+
+def _killed_on_postgres(label: str, reference: Reference) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        url = fresh_database(reference.postgres)
+        return _die_and_recover(folder, label, Plan(url=url, undisturbed=reference.told))
+
+    return run
+
+
+# ------------------------------------------------------------------------------------ the runner
+
+
+def runner(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    labels = reference.runner_points
+
+    def kind(label: str) -> str:
+        """`open output`, `replace exit.json` …, before or after it."""
+        return label.partition(": ")[2].rpartition(" ")[0].rpartition(" ")[0]
+
+    chosen = labels if full else sample(labels, kind, 0)
+    return len(labels), [Case(label, _runner_killed_at(label)) for label in chosen]
+
+
+def _runner_killed_at(label: str) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        ending = live(folder, 1, Plan(runner=label))
+        passed = (folder / "evidence" / "runner-points").read_text().splitlines()
+        return Result(faults=list(ending.violations), missed=label not in passed)
+
+    return run
+
+
+# ---------------------------------------------------------------------------------------- git
+
+
+def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """A git is killed, and the server sees it."""
+    deaths = list(_deaths(reference))
+    chosen = deaths if full else _spread(reference, deaths, 14)
+    cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
+    return len(deaths), cases
+
+
+def machine(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """A git is killed, and the server with it."""
+    deaths = [replace(d, with_server=True) for d in _deaths(reference) if d.at]
+    chosen = deaths if full else _spread(reference, deaths, 6)
+    cases = [Case(_name(reference, d), _all_killed(d)) for d in chosen]
+    return len(deaths), cases
+
+
+def _deaths(reference: Reference) -> Iterator[Death]:
+    for call in range(1, len(reference.gits) + 1):
+        for at in range(reference.changes[call] + 1):
+            yield Death(call=call, at=at)
+
+
+def _spread(reference: Reference, deaths: Sequence[Death], wanted: int) -> list[Death]:
+    """Evenly over those that change something."""
+    changing = [d for d in deaths if reference.gits[d.call - 1] not in READS]
+    return [changing[i * len(changing) // wanted] for i in range(wanted)]
+
+
+def _name(reference: Reference, death: Death) -> str:
+    when = f"before change {death.at}" if death.at else "at once"
+    return f"git {death.call}, {reference.gits[death.call - 1]}, {when}"
+
+
+def _git_killed(death: Death, reference: Reference) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        ending = live(folder, 1, Plan(git=death))
+        return Result(faults=[*ending.violations, *_no_worse(ending, reference)])
+
+    return run
+
+
+def _no_worse(ending: Ending, reference: Reference) -> list[str]:
+    """A killed git is tried again; nobody is asked and no agent has to run again."""
+    new = [event for event in ending.told if event not in reference.told]
+    return [f"new: {event}" for event in new if not event.startswith("hook.retried")]
+
+
+def _all_killed(death: Death) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        first = live(folder, 1, Plan(git=death))
+        if first.killed_at is None:
+            return Result(faults=list(first.violations), missed=True)
+        return Result(faults=list(live(folder, 2, Plan()).violations))
+
+    return run
+
+
+def retries(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """A git is killed, and then the server while it takes note of that."""
+    calls = [n for n, verb in enumerate(reference.gits, 1) if verb not in READS and n > 5]
+    phases = ("begins", "commits", "done")
+    every = [(call, phase) for call in calls for phase in phases]
+    chosen = every if full else every[:: len(every) // 3][:3]
+    cases = [
+        Case(f"{_name(reference, Death(call=call, at=0))}, failure {phase}", _noted(call, phase))
+        for call, phase in chosen
+    ]
+    return len(every), cases
+
+
+def _noted(call: int, phase: str) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        server = f"transaction hooks.failed {phase} #1"
+        first = live(folder, 1, Plan(git=Death(call=call, at=0), server=server))
+        if first.killed_at is None:
+            return Result(faults=list(first.violations), missed=True)
+        ending = live(folder, 2, Plan())
+        retried = [event for event in ending.told if event.startswith("hook.")]
+        wrong = [f"one failure was noted as {retried}"] if len(retried) != 1 else []
+        return Result(faults=[*ending.violations, *wrong])
+
+    return run
+
+
+# ------------------------------------------------------------------------------ histories, controls
+
+
+def histories(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """Several deaths in one walk, drawn by a number that can be drawn again."""
+    cases = [Case(f"history {n}", _history(n, reference)) for n in range(60 if full else 5)]
+    return len(cases), cases
+
+
+def _history(number: int, reference: Reference) -> Callable[[Path], Result]:
+    def run(folder: Path) -> Result:
+        chance = random.Random(number)
+        plans = [_drawn(chance, reference) for _ in range(chance.randint(2, 5))]
+        alone = not any(plan.runner or plan.git for plan in plans)
+        told = reference.told if alone else None
+        for life, plan in enumerate([*plans, Plan()], 1):
+            ending = live(folder, life, replace(plan, undisturbed=told))
+            if ending.killed_at is None:
+                return Result(faults=list(ending.violations), missed=life == 1)
+        raise AssertionError("the last life has nothing to die of")
+
+    return run
+
+
+def _drawn(chance: random.Random, reference: Reference) -> Plan:
+    """The server dies sooner or later, now and then beside a runner or a git."""
+    runner = chance.choice(reference.runner_points) if chance.random() < 0.3 else ""
+    git = None
+    if chance.random() < 0.3:
+        call = chance.randint(1, len(reference.gits))
+        git = Death(call=call, at=chance.randint(0, reference.changes[call]))
+    point = 1 + int(len(reference.points) * chance.random() ** 2)
+    return Plan(server=point, runner=runner, git=git)
+
+
+def controls(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    cases = [Case(f"without {name}", _noticed(name, reference)) for name in CONTROLS]
+    return len(cases), cases
+
+
+def _noticed(name: str, reference: Reference) -> Callable[[Path], Result]:
+    control = CONTROLS[name]
+    git = _last_ref_update(reference) if control.git else None
+
+    def run(folder: Path) -> Result:
+        plan = Plan(off=name, walk=control.walk)
+        ending = live(folder, 1, replace(plan, server=control.server, git=git))
+        if control.server:
+            if ending.killed_at is None:
+                return Result(faults=[f"{control.server} was not reached"])
+            ending = live(folder, 2, plan)
+        found = [*ending.violations, *(_no_worse(ending, reference) if git else ())]
+        return Result(faults=_expected(control, found))
+
+    return run
+
+
+def _expected(control: Control, found: Sequence[str]) -> list[str]:
+    if any(re.search(control.expected, fault) for fault in found):
+        return []
+    return [f"expected {control.expected}, found", *(found or ["nothing"])]
+
+
+def _last_ref_update(reference: Reference) -> Death:
+    """The git that moves the base branch, killed while it holds its locks."""
+    call = max(n for n, verb in enumerate(reference.gits, 1) if verb == "update-ref")
+    return Death(call=call, at=reference.changes[call] // 2)
+
+
+GROUPS: dict[str, Group] = {
+    "server": server,
+    "cancelling": cancelling,
+    "postgres": postgres,
+    "runner": runner,
+    "git": git,
+    "machine": machine,
+    "retries": retries,
+    "histories": histories,
+    "controls": controls,
+}

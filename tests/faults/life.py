@@ -1,0 +1,132 @@
+"""One life of a server: a forked process that works on a home until the walk is over or it is
+killed. It begins without threads, loop or database, and ends without clean-up."""
+
+import asyncio
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from signal import SIGKILL
+from typing import NoReturn
+
+from agents_manager import bootstrap, log
+from agents_manager.engine import runners
+from agents_manager.flow import hooks
+from agents_manager.settings import Settings
+from tests.faults import controls, git_deaths, invariants, points, scenario
+from tests.faults.scenario import TO_THE_END, Walk
+
+LIMIT_S = 40.0
+DYING_RUNNER = Path(__file__).with_name("dying_runner.py")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is killed in a life, and what is switched off."""
+
+    server: str | int | None = None
+    """The point at which the server dies: its label, or its number."""
+    runner: str = ""
+    git: git_deaths.Death | None = None
+    off: str | None = None
+    """The protection that is off, to see that the harness would notice."""
+    walk: Walk = TO_THE_END
+    url: str | None = None
+    """Of a Postgres database; None for a file."""
+    undisturbed: Sequence[str] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ending:
+    killed_at: str | None = None
+    violations: Sequence[str] = ()
+    told: Sequence[str] = ()
+    points: Sequence[str] = ()
+    gits: Sequence[str] = ()
+
+
+def live(case: Path, number: int, plan: Plan) -> Ending:
+    """Forks a life and waits for its end. The caller must be a process of one thread."""
+    evidence = case / "evidence"
+    evidence.mkdir(exist_ok=True)
+    last_words = evidence / f"killed-{number}"
+    outcome = evidence / f"outcome-{number}"
+    pid = os.fork()
+    if pid == 0:
+        _be(case, number, plan, last_words, outcome)
+    status = _wait(pid)
+    if status is None:
+        return Ending(violations=[f"life {number} hung for {LIMIT_S:g} s"])
+    if last_words.exists():
+        return Ending(killed_at=last_words.read_text())
+    if not outcome.exists():
+        return Ending(violations=[f"life {number} ended with status {status}"])
+    return Ending(**json.loads(outcome.read_text()))
+
+
+def _wait(pid: int) -> int | None:
+    deadline = time.monotonic() + LIMIT_S
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        time.sleep(0.005)
+    os.kill(pid, SIGKILL)
+    os.waitpid(pid, 0)
+    return None
+
+
+def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) -> NoReturn:
+    try:
+        output = os.open(case / f"life-{number}.log", os.O_WRONLY | os.O_CREAT, 0o600)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        log.configure(json=False, level="info")
+        # Waiting for a retry proves nothing.
+        hooks.BACKOFF_S = 0.02
+        if plan.off is not None:
+            controls.CONTROLS[plan.off].off()
+        counted = points.Points(last_words, plan.server)
+        gits = git_deaths.lay(plan.git, case / "evidence" / "gits", counted.die)
+        points.lay(counted)
+        ending = asyncio.run(_walk(case, plan))
+        ending = replace(ending, points=counted.passed, gits=gits)
+        outcome.write_text(json.dumps(asdict(ending)))
+    except BaseException as error:  # noqa: BLE001 - whatever it was, it is the case's result
+        traceback.print_exc()
+        broke = Ending(violations=[f"{type(error).__name__}: {error}"])
+        outcome.write_text(json.dumps(asdict(broke)))
+    finally:
+        sys.stderr.flush()
+        os._exit(0)
+
+
+async def _walk(case: Path, plan: Plan) -> Ending:
+    home, repo, evidence = case / "home", case / "repo", case / "evidence"
+    program = (*runners.PROGRAM[:-1], str(DYING_RUNNER), runners.PROGRAM[-1])
+    argv = (*program, str(evidence), plan.runner)
+    parts = {
+        "runners": runners.DetachedRunners(argv),
+        "channels": (scenario.Notebook(evidence / "notes"),),
+    }
+    async with bootstrap.worker(Settings(home, plan.url), **parts) as worker:
+        try:
+            task_id = await scenario.go(worker, repo, plan.walk)
+        except scenario.Stuck as error:
+            return Ending(violations=[str(error)])
+        await _workflows_end()
+        found = await invariants.found(worker, task_id, repo, evidence)
+    judge = invariants.violations_of_cancelled if plan.walk.cancelled else invariants.violations
+    faults = judge(found, plan.undisturbed)
+    return Ending(violations=faults, told=invariants.told(found))
+
+
+async def _workflows_end() -> None:
+    """The last effect is done a moment before the workflow that did it."""
+    deadline = time.monotonic() + 2
+    while await invariants.unfinished_workflows() and time.monotonic() < deadline:
+        await asyncio.sleep(0.01)

@@ -1,0 +1,253 @@
+"""The walk that is killed: one task of the pipeline `feature`, with a question, a plan review, a
+code review that asks for changes, a rework with a repair turn, and a merge; or, shorter, one that
+is cancelled while its agent works. The person in it decides from what is stored, so that after a
+crash anybody can go on in their place."""
+
+import asyncio
+import json
+import re
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents_manager.bootstrap import Program
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import Prompt, PromptStatus, recommended_answer
+from agents_manager.domain.task import Actor, ActorType, Task
+from agents_manager.errors import GitError, PromptClosed
+from agents_manager.flow import prompts, tasks, views
+from agents_manager.flow.ports import Tx
+from agents_manager.flow.views import TaskView
+
+ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
+TITLE = "Add lines"
+VISITS = 9
+"""More runs than a case can cause; each writes lines that no other writes."""
+
+MAX_CHOICES = 6
+"""Whom a person keeps telling to try again has lost something."""
+
+CHECK = {"checks": {"lines": {"command": "test -s work.txt"}}}
+LINES = ("0.1", "0.2", "1.1", "1.2")
+"""What an undisturbed walk leaves in `work.txt`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    agent_s: float = 0.0
+    """How long the first working agent takes."""
+    cancelled: bool = False
+    """Whether the person cancels the task while its first agent is up."""
+    patience_s: float = 25.0
+
+
+TO_THE_END = Walk()
+
+
+def script(walk: Walk) -> Mapping[str, Any]:
+    """Every turn appends a line of its own: an agent that is started twice tells on itself."""
+    if walk.cancelled:
+        return {"plan": [[{"say": "Up."}, {"hang": True}]]}
+    question = {"question": "Now?", "options": [{"label": "Yes", "recommended": True}]}
+    first = [
+        _line("0.1"),
+        {"write": {"path": "more.txt", "text": "more\n"}},
+        {"commit": "Work 0"},
+        {"usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.01}},
+        {"sleep": walk.agent_s},
+        _line("0.2"),
+        {"outcome": "pr_ready"},
+    ]
+    rework = {
+        "steps": [_line("1.1"), {"malformed": "<<<OUTCOME:pr_ready>>>"}],
+        "repair": [_line("1.2"), {"commit": "Work 1"}, {"outcome": "pr_ready"}],
+    }
+    more = [
+        [_line(f"{n}.1"), {"commit": f"Work {n}"}, {"outcome": "pr_ready"}]
+        for n in range(2, VISITS)
+    ]
+    scratch = {"write": {"path": "scratch.txt", "text": "not for keeping\n"}}
+    plan = [scratch, {"say": "# Plan"}, {"outcome": "plan_complete"}]
+    return {"plan": [[{"ask": question}], plan], "implement": [first, rework, *more]}
+
+
+def _line(text: str) -> dict[str, Any]:
+    return {"modify": {"path": "work.txt", "append": f"{text}\n"}}
+
+
+def make_repo(path: Path) -> None:
+    (path / ".agents-manager").mkdir(parents=True)
+    (path / ".agents-manager" / "config.json").write_text(json.dumps(CHECK))
+    (path / "README.md").write_text("Hello\n")
+    git(path, "init", "-q", "-b", "main")
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "First")
+
+
+def git(repo: Path, *args: str) -> str:
+    done = subprocess.run(["git", "-C", repo, *args], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"git {' '.join(args)}: {done.stderr}"
+    return done.stdout.removesuffix("\n")
+
+
+class Notebook:
+    """A channel without look-up, as chats are: what it was told stays told."""
+
+    name = "notebook"
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    async def send(self, title: str, body: str, task: Task, key: str) -> None:
+        with self._path.open("a") as file:
+            file.write(f"{key}\n")
+
+
+async def go(program: Program, repo: Path, walk: Walk) -> TaskId:
+    """Goes on from whatever is stored until nothing is left to do."""
+    s = program.services
+    changed = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def notice() -> None:
+        loop.call_soon_threadsafe(changed.set)
+
+    s.store.after_commit(notice)
+    task = await _task(program, repo, walk)
+    await _say_again(program, task)
+    view = await s.store.read(lambda tx: views.task(tx, s, task.id, ANN))
+    try:
+        async with asyncio.timeout(walk.patience_s):
+            while not await _over(program, view):
+                if not await _act(program, view, walk):
+                    await _changed(changed)
+                view = await s.store.read(lambda tx: views.task(tx, s, task.id, ANN))
+    except TimeoutError:
+        raise Stuck(await _told(program, view)) from None
+    return task.id
+
+
+class Stuck(Exception):
+    """Nothing moves any more."""
+
+
+async def _task(program: Program, repo: Path, walk: Walk) -> Task:
+    s = program.services
+    project = await s.store.read(lambda tx: tx.projects.by_path(str(repo)))
+    if project is None:
+        try:
+            project = await tasks.add_project(s, repo, None, None)
+        except GitError:  # A person reads that trying again may help.
+            project = await tasks.add_project(s, repo, None, None)
+    known = await s.store.read(
+        lambda tx: tx.tasks.page(project=project.id, status=None, after=None, limit=2)
+    )
+    if known:
+        return known[0]
+    block = f"```agent-script\n{json.dumps(script(walk))}\n```"
+    new = tasks.NewTask(title=TITLE, description=block, pipeline="feature")
+    return await tasks.create(s, project, new, ANN)
+
+
+async def _say_again(program: Program, task: Task) -> None:
+    """Somebody who was cut off cannot know whether the answer was taken, and repeats it."""
+    s = program.services
+    for prompt in await s.store.read(lambda tx: tx.prompts.of_task(task.id)):
+        if prompt.status is PromptStatus.RESPONDED:
+            answer = _answer(await s.store.read(lambda tx, p=prompt: _before(tx, p)), prompt)
+            again = await prompts.answer(s, prompt.id, answer, ANN, key=_key(prompt))
+            assert again.repeated, f"the answer to {prompt.id} was taken twice"
+
+
+async def _over(program: Program, view: TaskView) -> bool:
+    if view.next_mover.kind != "finished" or view.run is not None:
+        return False
+    return not await program.services.store.read(lambda tx: tx.effects.open(view.task.id))
+
+
+async def _act(program: Program, view: TaskView, walk: Walk) -> bool:
+    """What a person does now, if it is up to a person."""
+    s = program.services
+    if view.prompts:
+        prompt = view.prompts[0]
+        before = await s.store.read(lambda tx: _before(tx, prompt))
+        if sum(p.type is PromptType.CHOICE for p in before) > MAX_CHOICES:
+            raise Stuck(await _told(program, view))
+        _remove_named_lock(prompt)
+        with suppress(PromptClosed):  # The task went on another way since the look.
+            await prompts.answer(s, prompt.id, _answer(before, prompt), ANN, key=_key(prompt))
+        return True
+    if view.next_mover.kind == "person":
+        await tasks.move(s, view.task.id, ANN)
+        return True
+    return walk.cancelled and await _cancel(program, view)
+
+
+async def _cancel(program: Program, view: TaskView) -> bool:
+    s = program.services
+    up = any(file.stat().st_size for file in program.settings.home.glob("jobs/*/1/output"))
+    effects = await s.store.read(lambda tx: tx.effects.open(view.task.id))
+    if view.run is None or not up or any(e.kind == "stop_agent" for e in effects):
+        return False
+    await tasks.move(s, view.task.id, ANN, to="cancelled")
+    return True
+
+
+def _remove_named_lock(prompt: Prompt) -> None:
+    """What git itself advises, where both git and the server died: nobody else can know that the
+    lock is nobody's."""
+    told = f"{prompt.note} {prompt.payload}"
+    for lock in re.findall(r"Unable to create '(/[^']+\.lock)': File exists", told):
+        Path(lock).unlink(missing_ok=True)
+
+
+def _before(tx: Tx, prompt: Prompt) -> list[Prompt]:
+    asked = tx.prompts.of_task(prompt.task_id)
+    return asked[: [p.id for p in asked].index(prompt.id)]
+
+
+def _answer(before: list[Prompt], prompt: Prompt) -> Mapping[str, Any]:
+    match prompt.type:
+        case PromptType.INFO_REQUEST:
+            return recommended_answer(prompt.type, prompt.payload) or {}
+        case PromptType.DOCUMENT_REVIEW:
+            return {"decision": "approved"}
+        case PromptType.REVIEW:
+            sent_back = any(
+                (p.response or {}).get("decision") == "changes_requested" for p in before
+            )
+            if sent_back:
+                return {"decision": "approved"}
+            comment = {"file": "work.txt", "line": 1, "severity": "must_fix", "comment": "More."}
+            return {"decision": "changes_requested", "comments": [comment]}
+        case PromptType.CHOICE:
+            again = next(c for c in prompt.payload["choices"] if "again" in c["label"])
+            return {"choice_id": again["id"]}
+        case _:
+            raise AssertionError(f"nobody told the person about {prompt.type}")
+
+
+def _key(prompt: Prompt) -> str:
+    return f"ann-{prompt.id}"
+
+
+async def _changed(changed: asyncio.Event) -> None:
+    try:
+        async with asyncio.timeout(0.2):
+            await changed.wait()
+    except TimeoutError:
+        return
+    changed.clear()
+
+
+async def _told(program: Program, view: TaskView) -> str:
+    read = program.services.store.read
+    events = await read(lambda tx: tx.events.of_task(view.task.id, after_seq=0, limit=1000))
+    effects = await read(lambda tx: tx.effects.open(view.task.id))
+    lines = [f"{e.seq} {e.summary}" for e in events]
+    lines += [f"open: {e.kind} {e.status}, attempt {e.attempt}, {e.error}" for e in effects]
+    return "\n".join([f"stuck in {view.task.status}: {view.next_mover.text}", *lines])

@@ -1,0 +1,73 @@
+"""`kill -9` at counted points of the real process tree: nothing is lost and nothing happens twice,
+and with a protection off the same look finds it. `make test` tries a fixed sample of the points,
+`make prove` all of them."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FULL = os.environ.get("AM_FAULTS") == "full"
+LEAST = {
+    "server": 800,
+    "cancelling": 60,
+    "postgres": 200,
+    "runner": 200,
+    "git": 250,
+    "machine": 120,
+    "retries": 30,
+    "histories": 5,
+    "controls": 5,
+}
+"""How many points must have been found: counting that finds few has gone blind."""
+
+Ask = Callable[[str], dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """A process of its own: pytest has threads, and a fork would inherit their locks."""
+    folder = tmp_path_factory.mktemp("faults") / "cases"
+    command = [sys.executable, "-m", "tests.faults.harness", str(folder)]
+    with subprocess.Popen(
+        [*command, "full"] if FULL else command,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+
+        def ask(group: str) -> dict[str, Any]:
+            assert process.stdin
+            assert process.stdout
+            process.stdin.write(f"{group}\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            assert line, "the harness broke; see above"
+            return json.loads(line)
+
+        yield ask
+        process.stdin.close()
+
+
+@pytest.mark.timeout(0 if FULL else 240)
+@pytest.mark.parametrize("group", LEAST)
+def test_nothing_is_lost_or_doubled(
+    harness: Ask, group: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wants_server = group == "postgres"
+    address = request.getfixturevalue("postgres_url") if wants_server else ""
+    report = harness(f"{group} {address}".strip())
+    with capsys.disabled():
+        sys.stdout.write("\n{group}: {cases} cases, {points} points, {seconds} s".format(**report))
+    assert not report["failures"], "\n\n".join(report["failures"])
+    assert report["points"] >= LEAST[group]
+    assert len(report["missed"]) <= report["cases"] / 10, report["missed"]
