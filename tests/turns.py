@@ -75,6 +75,7 @@ def turn(
         created_at=NOW,
         started_at=NOW,
         ended_at=None,
+        phase_id=None,
     )
     return Turn(
         run=run,

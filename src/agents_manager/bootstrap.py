@@ -7,7 +7,7 @@ Tests call the same functions with overrides.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,15 +20,14 @@ from sqlalchemy import Engine
 
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import CommandChecks
-from agents_manager.domain import pipeline as pipelines
+from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry
 from agents_manager.domain.ids import EffectId
-from agents_manager.domain.pipeline import Pipeline
 from agents_manager.engine import host
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
-from agents_manager.flow import hooks
-from agents_manager.flow.ports import Services, Steps, Tx
+from agents_manager.flow import hooks, pipelines, supervisor
+from agents_manager.flow.ports import Services, Steps
 from agents_manager.scm import commits
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
@@ -64,7 +63,7 @@ async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
     database = await asyncio.to_thread(open_database, settings.database)
     try:
         services = replace(_services(settings, database), **overrides)
-        await _install_pipelines(services)
+        await pipelines.install(services)
         yield Program(settings, services, database)
     finally:
         database.close()
@@ -101,7 +100,11 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             services.store.after_commit(dispatcher.wake)
             engine.launch()
             try:
-                async with _background(dispatcher.run(), _wake_on_change(program, dispatcher.wake)):
+                async with _background(
+                    dispatcher.run(),
+                    _wake_on_change(program, dispatcher.wake),
+                    supervisor.run(services),
+                ):
                     yield program
             finally:
                 await engine.close()
@@ -156,34 +159,11 @@ def _services(settings: Settings, database: Database) -> Services:
         checks=CommandChecks(settings.home / "checks", commits.export),
         runners=DetachedRunners(),
         channels=(),
+        files=ProjectFiles(),
         templates=_texts("prompts", ".md"),
+        built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         jobs_dir=settings.home / "jobs",
     )
-
-
-async def _install_pipelines(services: Services) -> None:
-    """Built-in pipelines that changed become new versions; tasks keep the one they began with."""
-    documents = [json.loads(text) for text in _texts("pipelines", ".json").values()]
-    built_in = [(pipelines.parse(document), document) for document in documents]
-    known = await services.store.read(lambda tx: {p.id: p for p in tx.pipelines.all()})
-    changed = [
-        (parsed, document)
-        for parsed, document in built_in
-        if parsed.id not in known or _is_another(parsed, known[parsed.id])
-    ]
-    for parsed, _ in changed:
-        services.registry.check_names(parsed)
-    if changed:
-        await services.store.write(lambda tx: _save(tx, changed, services.clock.now()))
-
-
-def _is_another(parsed: Pipeline, known: Pipeline) -> bool:
-    return parsed.model_copy(update={"version": known.version}) != known
-
-
-def _save(tx: Tx, built_in: Sequence[tuple[Pipeline, Mapping[str, Any]]], now: datetime) -> None:
-    for parsed, document in built_in:
-        tx.pipelines.save(parsed, document, now)
 
 
 def _texts(folder: str, ending: str) -> dict[str, str]:

@@ -73,6 +73,10 @@ class PromptNotFound(NotFound):
     """There is no such prompt."""
 
 
+class PhaseNotFound(NotFound):
+    """There is no such phase."""
+
+
 class PullRequestNotFound(NotFound):
     """There is no such pull request."""
 
@@ -89,6 +93,14 @@ class StaleTask(Conflict):
 
 class TransitionRefused(Conflict):
     """The pipeline does not allow this move now."""
+
+
+class TaskInUse(Conflict):
+    """The task cannot be deleted now."""
+
+
+class RetryRefused(Conflict):
+    """This hook cannot be performed again now."""
 
 
 class PromptAlreadyAnswered(Conflict):
@@ -170,6 +182,8 @@ class ForgeError(ExternalError):
 
 class HookFailed(AgentsManagerError):
     """A hook cannot be performed, and trying again would not help."""
+
+    http_status = 409
 
 
 def closest(name: str, known: Sequence[str]) -> str:

@@ -59,6 +59,9 @@ class Config(_Keys):
     """The agent of runs that name none."""
     default_pipeline: str = "feature"
     """The pipeline of tasks that name none."""
+    pipeline_by_type: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """The pipeline of tasks of a type that name none; its types are known beside the built-in
+    ones."""
     branch_prefix: str = "agent/"
     """What the branches of tasks begin with."""
     auto_commit: bool = True
@@ -110,6 +113,7 @@ class ConfigFiles:
         return ProjectConfig(
             default_agent=config.default_agent_type,
             default_pipeline=config.default_pipeline,
+            pipeline_by_type=config.pipeline_by_type,
             branch_prefix=config.branch_prefix,
             auto_commit=config.auto_commit,
             checks=tuple(

@@ -138,6 +138,7 @@ def a_run(id: str = "run-1", task: str = "task-1", **fields: Any) -> Run:
         "created_at": NOW,
         "started_at": None,
         "ended_at": None,
+        "phase_id": None,
     }
     return Run(id=RunId(id), task_id=TaskId(task), **{**filled, **fields})
 

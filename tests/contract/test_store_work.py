@@ -8,6 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.event import Level, Noted, StatusBlocked
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
+from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus, Usage
@@ -15,6 +16,7 @@ from agents_manager.domain.task import PullState
 from agents_manager.errors import (
     Conflict,
     NotFound,
+    PhaseNotFound,
     PromptNotFound,
     PullRequestNotFound,
     RunNotFound,
@@ -344,3 +346,33 @@ async def test_rows_belong_to_their_task(any_store: Database) -> None:
         await any_store.write(lambda tx: tx.effects.add(an_effect(task="task-9")))
     with pytest.raises(IntegrityError):
         await any_store.write(lambda tx: tx.tasks.add(a_task("x", pipeline_version=9)))
+
+
+async def test_phases_stand_in_their_order_and_one_is_at_work(any_store: Database) -> None:
+    def phase(number: int, position: int, status: PhaseStatus) -> Phase:
+        return Phase(
+            id=f"phase-{number}",
+            task_id=TASK,
+            position=position,
+            number=number,
+            name=f"Part {number}",
+            description="Words",
+            complexity="high",
+            status=status,
+            created_at=later(number),
+        )
+
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.phases.add(phase(1, 1, PhaseStatus.PENDING))
+        tx.phases.add(phase(2, 0, PhaseStatus.ACTIVE))
+
+    await any_store.write(write)
+    found = await any_store.read(lambda tx: tx.phases.of_task(TASK))
+    assert found == [phase(2, 0, PhaseStatus.ACTIVE), phase(1, 1, PhaseStatus.PENDING)]
+    with pytest.raises(IntegrityError):
+        await any_store.write(lambda tx: tx.phases.update("phase-1", status=PhaseStatus.ACTIVE))
+    with pytest.raises(PhaseNotFound):
+        await any_store.write(lambda tx: tx.phases.update("phase-9", position=1))
+    await any_store.write(lambda tx: tx.phases.update("phase-2", status=PhaseStatus.DONE))
+    await any_store.write(lambda tx: tx.phases.update("phase-1", status=PhaseStatus.ACTIVE))

@@ -14,6 +14,7 @@ WAITING = {
     "Import a list from a file": "failed",
     "Remove an item by name": "review",
     "Correct the spelling of tomatoes": "needs_decision",
+    "Share a list with the household": "pending_split",
 }
 OTHERS = {
     "Show the total price": "done",
@@ -60,4 +61,4 @@ def _moved_on(listed: dict[str, Any]) -> bool:
     """Whether a task that waited has come to its next question, or to its end."""
     task, mover = listed["task"], listed["next_mover"]["kind"]
     first = WAITING.get(task["title"])
-    return first is None or (task["status"] != first and mover in ("prompt", "finished"))
+    return first is None or (task["status"] != first and mover in ("prompt", "choice", "finished"))

@@ -1,5 +1,6 @@
 """What the command line prints: one document for programs, readable, harmless text for people."""
 
+import asyncio
 import json
 import os
 import pty
@@ -15,6 +16,9 @@ from typing import Any
 import click
 
 from agents_manager.cli.main import am as root
+from agents_manager.domain.ids import EffectId, TaskId
+from agents_manager.flow.ports import Tx
+from agents_manager.store.database import open_database
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
 
 SCRIPT = """```agent-script
@@ -29,6 +33,13 @@ implement:
   - commit: Paint the door
   - outcome: pr_ready
 - - hang: true
+```
+"""
+SPLIT = """```agent-script
+plan:
+- - outcome:
+      name: propose_split
+      payload: {reason: Big, proposedPhases: [{name: One}, {name: Two}, {name: Three}]}
 ```
 """
 REFERENCE = Path(__file__).parents[2] / "docs/reference/cli.md"
@@ -55,6 +66,14 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     for args in ("project list", "project show", "project trust", "pipeline list"):
         run(*args.split())
     run("pipeline", "show", "simple")
+    mine = {**run("pipeline", "export", "simple"), "id": "mine"}
+    (am.repo / "mine.json").write_text(json.dumps(mine))
+    run("pipeline", "import", "mine.json")
+    run("pipeline", "migrate", "mine")
+    run("pipeline", "graph", "simple")
+    run("pipeline", "lint", "simple")
+    (am.repo / "walk.yaml").write_text("- start")
+    assert run("pipeline", "simulate", "simple", "--script", "walk.yaml")["status"] == "in_progress"
     idle: str = run("task", "create", "Idle")["task"]["id"]
     run("task", "grant", id=idle)
     run("task", "cancel", "--reason", "nobody wants it", id=idle)
@@ -76,10 +95,37 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         run("run", "stop", id=live)
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
+        _use_phases(am, run)
     for args in ("task list", "prompt list"):
         run(*args.split())
-    for args in ("task show", "task history", "task events"):
+    for args in ("task show", "task history", "task events", "task why"):
         run(*args.split(), id=task)
+    _break_a_notice(am, task)
+    assert run("task", "retry-hook", id=task)["attempt"] == 2
+    assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
+    assert run("task", "delete", id=task)["branches"]
+
+
+def _break_a_notice(am: Am, task: str) -> None:
+    store = open_database(am.home / "agents-manager.db")
+
+    def write(tx: Tx) -> None:
+        hooks = [h for entry in tx.history.of_task(TaskId(task)) for h in entry.hooks]
+        notice = next(h.effect for h in hooks if h.name == "notify" and h.effect)
+        tx.effects.update(EffectId(notice), status="failed", error="Nobody picks up.")
+
+    asyncio.run(store.write(write))
+    store.close()
+
+
+def _use_phases(am: Am, run: Callable[..., Any]) -> None:
+    task: str = run("task", "create", "Big", "--description", SPLIT)["task"]["id"]
+    run("task", "start", id=task)
+    prompt: str = am.open_prompt(task)["prompt"]["id"]
+    run("prompt", "answer", "--option", "approve", id=prompt)
+    assert [p["status"] for p in run("phase", "list", id=task)] == ["active", "pending", "pending"]
+    run("phase", "skip", "3", id=task)
+    run("phase", "reorder", "2", id=task)
 
 
 def test_every_command_has_help_and_json_and_is_documented() -> None:

@@ -120,6 +120,10 @@ def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
         "no such file": case(
             *create, "--description-file", "nope.md", says="No such file or directory", code=2
         ),
+        "unknown type": case(*create, "--type", "bgu", says='Did you mean "bug"?'),
+        "unknown size": case(*create, "--size", "xl", says="small, medium, large"),
+        "empty tag": case(*create, "--tag", "#", says="is no word"),
+        **_edits(ids),
         "unknown task": case("task", "show", "ffff0000", says='no such task: "ffff0000"'),
         "too short an id": case("task", "show", "ff", says="needs 4 characters"),
         "unknown status": case(
@@ -134,6 +138,29 @@ def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
         "unknown run": case("run", "show", "ffff0000", says='no such run: "ffff0000"'),
         "run is over": case("run", "stop", ids["run"], says="has already ended (completed)"),
         "unknown pipeline shown": case("pipeline", "show", "nope", says='no pipeline "nope"'),
+    }
+
+
+def _edits(ids: Mapping[str, str]) -> Mapping[str, Case]:
+    edit, delete = ("task", "edit", ids["idle"]), ("task", "delete")
+    asking = ids["asking"]
+    return {
+        "nothing to edit": case(*edit, says="Say what to change", code=2),
+        "edit of no task": case("task", "edit", "ffff0000", "--title", "x", says='"ffff0000"'),
+        "edit to nothing": case(*edit, "--title", " ", says="title: a task needs a title"),
+        "edit to two texts": case(
+            *edit, "--description", "a", "--description-file", "-", says="not both", code=2
+        ),
+        "unknown priority": case(*edit, "--priority", "hihg", says='Did you mean "high"?'),
+        "cleared and filled": case(*edit, "--clear", "tags", "--tag", "a", says="not both", code=2),
+        "cleared what is no list": case(*edit, "--clear", "title", says="'title'", code=2),
+        "a circle": case(
+            "task", "edit", asking, "--depends-on", ids["idle"], says="cannot wait for itself"
+        ),
+        "others depend on it": case(*delete, asking, says="others wait for it"),
+        "delete of no task": case(*delete, "ffff0000", says='no such task: "ffff0000"'),
+        "no failed hook": case("task", "retry-hook", ids["idle"], says="has no failed hook"),
+        "why of no task": case("task", "why", "ffff0000", says='no such task: "ffff0000"'),
     }
 
 

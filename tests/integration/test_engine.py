@@ -30,11 +30,13 @@ class Moody:
     failures: int
     calls: list[str] = field(default_factory=list)
 
-    async def publish(self, project: Project, task: Task, branch: str, body: str) -> PullRequest:
+    async def publish(
+        self, project: Project, task: Task, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
         self.calls.append("publish")
         if len(self.calls) <= self.failures:
             raise ForgeError("The line is dead.")
-        return await self.real.publish(project, task, branch, body)
+        return await self.real.publish(project, task, branch, base, title, body)
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str

@@ -308,3 +308,31 @@ def test_what_is_recommended_is_always_taken(found: list[dict[str, Any]]) -> Non
     if answer is not None:
         taken = validate_answer(PromptType.INFO_REQUEST, payload, answer)
         assert len(taken["answers"]) == len(numbered)
+
+
+# ------------------------------------------------------------------------------------ splits
+
+SPLIT = {
+    "reason": "big",
+    "proposed_phases": [
+        {"name": "One", "description": "first", "complexity": "low"},
+        {"name": "Two", "description": "", "complexity": "medium"},
+    ],
+}
+
+
+def test_a_split_is_approved_as_proposed_or_with_other_phases() -> None:
+    kind = PromptType.SPLIT_PROPOSAL
+    as_it_is = validate_answer(kind, SPLIT, {"decision": "approved"})
+    assert as_it_is["phases"] == SPLIT["proposed_phases"]
+    edited = validate_answer(kind, SPLIT, {"decision": "approved", "phases": [{"name": "All"}]})
+    assert [p["name"] for p in edited["phases"]] == ["All"]
+    rejected = validate_answer(kind, SPLIT, {"decision": "rejected", "reason": "small"})
+    assert (rejected["phases"], rejected["reason"]) == (None, "small")
+
+
+def test_a_split_without_phases_or_with_another_decision_is_refused() -> None:
+    kind = PromptType.SPLIT_PROPOSAL
+    assert "at least one phase" in problems(kind, SPLIT, {"decision": "approved", "phases": []})
+    assert "decision" in problems(kind, SPLIT, {"decision": "maybe"})
+    assert recommended_answer(kind, SPLIT) is None

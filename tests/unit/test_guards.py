@@ -6,6 +6,7 @@ import pytest
 from agents_manager.domain import guards
 from agents_manager.domain.guards import BUILT_IN, Facts, Fired, check, matches
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
+from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
 from agents_manager.domain.task import PullRequest, PullState
 
@@ -45,6 +46,99 @@ def answer_to(prompt_type: PromptType | None, payload: Any = ()) -> dict[str, An
 def review(decision: str, head_sha: str | None = None) -> dict[str, Any]:
     return {"review": {"decision": decision, "head_sha": head_sha}}
 
+
+def phase(number: int, status: PhaseStatus) -> Phase:
+    return Phase(
+        id=f"ph{number}",
+        task_id=TaskId("t"),
+        position=number,
+        number=number,
+        name=f"Part {number}",
+        description="",
+        complexity="low",
+        status=status,
+        created_at=NOW,
+    )
+
+
+ACTIVE, PENDING = phase(1, PhaseStatus.ACTIVE), phase(2, PhaseStatus.PENDING)
+DONE, SKIPPED = phase(3, PhaseStatus.DONE), phase(4, PhaseStatus.SKIPPED)
+MERGED = pull(PullState.MERGED)
+
+
+def split(decision: str) -> dict[str, Any]:
+    return answer_to(PromptType.SPLIT_PROPOSAL, {"decision": decision})
+
+
+PHASES: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
+    ("split_approved", {}, split("approved"), True, "The split was approved."),
+    ("split_approved", {}, split("rejected"), False, "The split was rejected."),
+    ("split_approved", {}, {}, False, "No split was decided on."),
+    ("split_rejected", {}, split("rejected"), True, "The split was rejected."),
+    ("split_rejected", {}, split("approved"), False, "The split was approved."),
+    ("pr_merged", {}, {"phases": (DONE,), "pull": MERGED}, False, "There is no pull request yet."),
+    (
+        "pr_merged",
+        {},
+        {"phases": (DONE,), "final_pull": MERGED},
+        True,
+        "Pull request #7 is merged.",
+    ),
+    ("current_phase_has_pr", {}, {"phase_pull": pull()}, True, "Pull request #7 exists."),
+    ("current_phase_has_pr", {}, {}, False, "The current phase has no pull request yet."),
+    (
+        "current_phase_pr_merged",
+        {},
+        {"phases": (ACTIVE,), "phase_pull": MERGED},
+        True,
+        "Pull request #7 is merged.",
+    ),
+    (
+        "current_phase_pr_merged",
+        {},
+        {"phases": (ACTIVE,), "phase_pull": pull()},
+        False,
+        "Pull request #7 is not merged.",
+    ),
+    ("current_phase_pr_merged", {}, {"phase_pull": MERGED}, False, "No phase is at work."),
+    (
+        "phases_remain",
+        {},
+        {"phases": (ACTIVE, PENDING)},
+        True,
+        'The phase "Part 2" has not been begun.',
+    ),
+    ("phases_remain", {}, {"phases": (ACTIVE, DONE)}, False, "No phase is left to begin."),
+    (
+        "all_phases_completed",
+        {},
+        {"phases": (DONE, SKIPPED, ACTIVE), "phase_pull": MERGED},
+        True,
+        "Every phase is completed.",
+    ),
+    (
+        "all_phases_completed",
+        {},
+        {"phases": (DONE, ACTIVE), "phase_pull": pull()},
+        False,
+        'The phase "Part 1" is not completed.',
+    ),
+    (
+        "all_phases_completed",
+        {},
+        {"phases": (ACTIVE, PENDING), "phase_pull": MERGED},
+        False,
+        'The phase "Part 2" is not completed.',
+    ),
+    ("all_phases_completed", {}, {}, False, "The task has no phases."),
+    ("has_final_pr", {}, {"final_pull": pull()}, True, "The final pull request is #7."),
+    ("has_final_pr", {}, {}, False, "There is no final pull request yet."),
+    ("checks_passed", {}, {"checks_passed": True}, True, "The checks passed."),
+    ("checks_passed", {}, {"checks_passed": False}, False, "The checks failed."),
+    ("checks_passed", {}, {}, False, "No checks were run on the work as it stands."),
+    ("has_document", {}, {"documents": True}, True, "There is a document."),
+    ("has_document", {}, {}, False, "There is no document yet."),
+]
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
     ("has_plan", {}, {"plan": "1. Do it"}, True, "There is a plan."),
@@ -194,6 +288,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
     ),
     ("is_admin", {}, {"admin": True}, True, "An admin asked."),
     ("is_admin", {}, {}, False, "Only an admin may do this."),
+    *PHASES,
 ]
 
 

@@ -12,7 +12,9 @@ from agents_manager.domain.payload import (
     MergeTrouble,
     NeedsInfo,
     NoChanges,
+    Notes,
     OptionsProposed,
+    ProposeSplit,
     Severity,
 )
 from agents_manager.domain.pipeline import faults
@@ -286,7 +288,20 @@ def test_what_is_stored_can_be_read_again(outcome: Any) -> None:
         Approved: {"comments": "fine"},
         NoChanges: {"reason": "was there"},
         MergeTrouble: {"message": "x"},
+        ProposeSplit: {"reason": "big", "proposedPhases": [{"name": "One"}]},
+        Notes: {"notes": "n"},
     }
     first = outcome.payload.model_validate(samples[outcome.payload])
     stored = json.loads(json.dumps(first.model_dump(mode="json")))
     assert outcome.payload.model_validate(stored) == first
+
+
+def test_a_split_needs_phases_and_says_why() -> None:
+    assert "proposed_phases" in refused(ProposeSplit, {"reason": "big", "proposed_phases": []})
+    assert "reason" in refused(ProposeSplit, {"proposedPhases": [{"name": "One"}]})
+    many = [{"name": str(n)} for n in range(51)]
+    assert "at most 50" in refused(ProposeSplit, {"reason": "big", "proposedPhases": many})
+    fault = refused(
+        ProposeSplit, {"reason": "b", "proposedPhases": [{"name": "x", "complexity": "epic"}]}
+    )
+    assert "complexity" in fault

@@ -199,7 +199,9 @@ def test_offered_outcomes_are_each_named_once_in_order() -> None:
         pytest.param([], "a pipeline is an object", id="not-an-object"),
         pytest.param({"id": "p", "name": "P", "statuses": []}, "statuses: ", id="no-statuses"),
         pytest.param(document(id="Not OK"), "id: ", id="bad-id"),
-        pytest.param(document(colour="red"), "colour: Extra inputs", id="unknown-field"),
+        pytest.param(
+            document(colour="red"), 'colour: there is no key "colour".', id="unknown-field"
+        ),
         pytest.param({**document(), "transitions": {}}, "transitions: ", id="no-list"),
         pytest.param(document("x"), "transitions.0: ", id="row-is-no-object"),
         pytest.param(document(edge("open", "working", 7)), "transitions.0.trigger: ", id="number"),
@@ -232,7 +234,7 @@ def test_offered_outcomes_are_each_named_once_in_order() -> None:
                     outcomeValue="no_changes",
                 )
             ),
-            "transitions.0.outcomeValue: Extra inputs",
+            'transitions.0.outcomeValue: there is no key "outcomeValue".',
             id="two-outcomes",
         ),
         pytest.param(

@@ -73,3 +73,27 @@ def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
         raise ValueError(str(error).partition("\n")[0]) from None
     strict_json.check_text(value)
     return value
+
+
+def lines(text: str, *, max_depth: int) -> dict[str, int]:
+    """The line of every place (`transitions.0.from`), of JSON too; none when it cannot be told."""
+    found: dict[str, int] = {}
+    try:
+        node: Any = _Loader(text, max_depth).get_single_node()
+    except (ValueError, yaml.YAMLError):
+        return found
+    _note_lines(node, "", found)
+    return found
+
+
+def _note_lines(node: Any, above: str, found: dict[str, int]) -> None:
+    if isinstance(node, yaml.MappingNode):
+        children = [(key.value, key, value) for key, value in node.value]
+    elif isinstance(node, yaml.SequenceNode):
+        children = [(index, item, item) for index, item in enumerate(node.value)]
+    else:
+        return
+    for name, mark, child in children:
+        place = f"{above}{name}"
+        found[place] = mark.start_mark.line + 1
+        _note_lines(child, f"{place}.", found)

@@ -13,12 +13,32 @@ from agents_manager.api.bodies import Bodies
 from agents_manager.api.faults import HANDLERS, Edge
 from agents_manager.api.gate import Addresses, Tokens
 from agents_manager.api.idempotency import Replies
-from agents_manager.api.routes import events, projects, prompts, runs, tasks
+from agents_manager.api.routes import (
+    events,
+    phases,
+    pipeline_checks,
+    pipelines,
+    projects,
+    prompts,
+    runs,
+    task_edits,
+    tasks,
+)
 from agents_manager.api.stream import Feed
 from agents_manager.flow.ports import Services
 
 PREFIX = "/api/v1"
-ROUTERS = (projects.router, tasks.router, prompts.router, runs.router, events.router)
+ROUTERS = (
+    projects.router,
+    pipelines.router,
+    pipeline_checks.router,
+    tasks.router,
+    task_edits.router,
+    phases.router,
+    prompts.router,
+    runs.router,
+    events.router,
+)
 
 health = APIRouter()
 

@@ -10,6 +10,9 @@ Short = Annotated[str, Field(max_length=100)]
 Number = Annotated[int, Field(ge=0, le=MAX_INT)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 """Versions and sequence numbers, which databases keep in 32 bits."""
+Tags = Annotated[list[Short], Field(max_length=50)]
+Criteria = Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=100)]
+Dependencies = Annotated[list[Short], Field(max_length=100)]
 
 Answer = dict[str, Any]
 """Checked by the flow against the prompt it answers."""
@@ -26,6 +29,7 @@ ANSWERS: dict[str, Any] = {
             ],
         }
     },
+    "split_proposal": {"value": {"decision": "rejected", "reason": "One change is enough."}},
     "choice": {"value": {"choice_id": "rerun"}},
 }
 
@@ -50,11 +54,9 @@ class NewTask(Form):
     priority: Short = "medium"
     size: Short = "medium"
     complexity: Short = "medium"
-    tags: Annotated[list[Short], Field(max_length=50)] = []
-    acceptance_criteria: Annotated[
-        list[Annotated[str, Field(max_length=2000)]], Field(max_length=100)
-    ] = []
-    dependencies: Annotated[list[Short], Field(max_length=100)] = []
+    tags: Tags = []
+    acceptance_criteria: Criteria = []
+    dependencies: Dependencies = []
     pipeline: Short | None = None
 
 
@@ -72,6 +74,52 @@ class MoveForm(Form):
     expect_version: Count | None = None
 
 
+class TaskEdit(Form):
+    """What is left out stays as it is."""
+
+    title: str = ""
+    description: str = ""
+    type: Short = ""
+    priority: Short = ""
+    size: Short = ""
+    complexity: Short = ""
+    tags: Tags = []
+    acceptance_criteria: Criteria = []
+    dependencies: Dependencies = []
+    expect_version: Count | None = None
+
+
+class RetryForm(Form):
+    effect: Short | None = None
+    """The effect, or the hook's name; it may be left out where only one has failed."""
+
+
+class MigrateForm(Form):
+    to: Count | None = None
+    """The version; the newest unless given."""
+    map: Annotated[dict[Short, Short], Field(max_length=500)] = {}
+    """Where statuses go that the version does not have, or no longer means."""
+    task: Short | None = None
+    """Only this one; all on older versions unless given."""
+    apply: bool = False
+    """Without it, nothing is changed."""
+
+
+class PipelineForm(Form):
+    """One that is saved, by its id, or a document that is not."""
+
+    pipeline: Short | None = None
+    version: Count | None = None
+    document: dict[str, Any] | None = None
+    project: Short | None = None
+    """Name or id; its own outcomes are known, and its own pipelines come first."""
+
+
+class SimulateForm(PipelineForm):
+    script: list[Any]
+    """The steps, as in docs/how-to/write-a-pipeline.md."""
+
+
 class Query(BaseModel):
     """Parameters are text on the wire, so numbers are read from it."""
 
@@ -83,6 +131,16 @@ class TaskQuery(Query):
     status: Short | None = None
     cursor: Short | None = None
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class PhaseOrder(Form):
+    numbers: Annotated[list[Count], Field(min_length=1, max_length=50)]
+    """Every phase that has not been begun, in its new order."""
+
+
+class DeleteQuery(Query):
+    force: bool = False
+    """Take it out of the dependencies of other tasks."""
 
 
 class RunQuery(Query):

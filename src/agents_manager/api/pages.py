@@ -1,9 +1,15 @@
 """What leaves over HTTP beside the things themselves: things with what belongs to them, and
 listings. As there, no field has a default."""
 
+from datetime import datetime
 from typing import Literal
 
+from pydantic import Field
+
 from agents_manager.api import schemas
+from agents_manager.domain.finding import Severity
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.task import Result
 
 
 class Health(schemas.Out):
@@ -29,12 +35,50 @@ class TaskView(schemas.Out):
     project: schemas.ProjectRef
     status: schemas.Status
     next_mover: Mover
+    why: str
     prompts: list[schemas.Prompt]
     run: schemas.Run | None
     runs: list[schemas.Run]
     moves: list[Move]
     artifacts: list[schemas.Artifact]
+    phases: list[schemas.Phase]
     pull: schemas.PullRequest | None
+
+
+class Phases(schemas.Out):
+    items: list[schemas.Phase]
+
+
+class Why(schemas.Out):
+    task: schemas.Task
+    next_mover: Mover
+    why: str
+    """Why the task is where it is, in one paragraph."""
+
+
+class Edited(schemas.Out):
+    task: schemas.Task
+    fields: list[str]
+    """What is different now."""
+    run: str | None
+    """A run that is going on; it keeps the words it was given."""
+
+
+class Deleted(schemas.Out):
+    task: schemas.Task
+    branches: list[str]
+    """They stay, with their commits and the snapshots of the task."""
+    released: list[str]
+    """Tasks that depended on it, and do so no more."""
+    left: str | None
+    """Why its worktree is still there; null when it is gone."""
+
+
+class Retried(schemas.Out):
+    id: str
+    task_id: str
+    kind: str
+    attempt: int
 
 
 class Moved(schemas.Out):
@@ -83,6 +127,102 @@ class Projects(schemas.Out):
 class Pipelines(schemas.Out):
     items: list[schemas.Pipeline]
     next: str | None
+
+
+class Finding(schemas.Out):
+    severity: Severity
+    code: str
+    position: str
+    message: str
+    fix: str
+
+
+class SavedPipeline(schemas.Out):
+    pipeline: schemas.Pipeline
+    new: bool
+    """False when the newest version said the same already."""
+    behind: int
+    """Unfinished tasks on older versions."""
+    warnings: list[Finding]
+
+
+class LintReport(schemas.Out):
+    ok: bool
+    """Whether it can be saved; warnings do not matter for that."""
+    findings: list[Finding]
+
+
+class Asked(schemas.Out):
+    type: PromptType
+    summary: str
+    choices: list[str]
+
+
+class Decided(schemas.Out):
+    step: int
+    by: str
+    result: Result
+    source: str = Field(serialization_alias="from")
+    to: str
+    transition: str | None
+    guards: list[schemas.GuardCheck]
+    reasons: list[str]
+    effects: list[schemas.HookRecord]
+    asks: Asked | None
+
+
+class Simulation(schemas.Out):
+    decisions: list[Decided]
+    status: str
+    finished: bool
+    waits_for: str
+    visited: list[str]
+    not_visited: list[str]
+
+
+class PipelineVersion(schemas.Out):
+    version: int
+    created_at: datetime
+    tasks: int
+    """Unfinished tasks on it."""
+
+
+class PipelineVersions(schemas.Out):
+    items: list[PipelineVersion]
+    next: str | None
+
+
+class PipelineFile(schemas.Out):
+    name: str
+    path: str
+    pipeline_id: str | None
+    version: int | None
+    """The last good one, which new tasks follow; null when there is none."""
+    errors: list[str]
+    """Why the file, as it is now, is not used."""
+
+
+class PipelineFiles(schemas.Out):
+    items: list[PipelineFile]
+    next: str | None
+
+
+class MigrationStep(schemas.Out):
+    task_id: str
+    title: str
+    version: int
+    source: str = Field(serialization_alias="from")
+    to: str | None
+    """Null when the status is in the version neither by name nor by the map."""
+    problem: str | None
+    """Why this task cannot be migrated now; while one cannot be, none is."""
+
+
+class Migration(schemas.Out):
+    pipeline_id: str
+    version: int
+    applied: bool
+    tasks: list[MigrationStep]
 
 
 class Tasks(schemas.Out):

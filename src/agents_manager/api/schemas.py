@@ -6,6 +6,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents_manager.domain.event import Level
+from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import ErrorClass, RunStatus
@@ -163,6 +164,7 @@ class Run(Out):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    phase_id: str | None
 
 
 class ResumePoint(Out):
@@ -213,6 +215,16 @@ class PullRequest(Out):
     merge_sha: str | None
     created_at: datetime
     updated_at: datetime
+
+
+class Phase(Out):
+    id: str
+    position: int
+    number: int
+    name: str
+    description: str
+    complexity: str
+    status: PhaseStatus
 
 
 class GuardCheck(Out):

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 from agents_manager.cli import files
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt
+from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt, SplitDecision
 from agents_manager.errors import InvalidAnswer, closest
 
 Names = Sequence[tuple[str, ...]]
@@ -15,6 +15,11 @@ Names = Sequence[tuple[str, ...]]
 DECISIONS: Names = (
     (Decision.APPROVED.value, "approve"),
     (Decision.CHANGES_REQUESTED.value, "changes", "request changes"),
+)
+
+SPLITS: Names = (
+    (SplitDecision.APPROVED.value, "approve"),
+    (SplitDecision.REJECTED.value, "reject"),
 )
 
 
@@ -35,6 +40,8 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
             return {"option_id": chosen, "instructions": text}
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             return {"decision": pick(option, DECISIONS), "summary": text}
+        case PromptType.SPLIT_PROPOSAL:
+            return {"decision": pick(option, SPLITS), "reason": text}
         case PromptType.CHOICE:
             choices = ChoicePayload.model_validate(payload).choices
             chosen = pick(option, [(c.id, c.label) for c in choices])

@@ -1,12 +1,16 @@
 """What a command reads from a file or from standard input, bounded."""
 
 import re
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from agents_manager.errors import InvalidInput
 
+if TYPE_CHECKING:
+    from agents_manager.documents import Document
+
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32
+PIPED = "Standard input"
 UNMARKED = "must_fix"
 """The severity of a comment that names none."""
 
@@ -27,6 +31,18 @@ def text(file: BinaryIO) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         raise InvalidInput(f"{_name(file)} is not UTF-8 text (byte {error.start}).") from None
+
+
+def document(file: BinaryIO) -> "Document":
+    """JSON or YAML, by the file's name."""
+    from agents_manager import documents
+
+    content, name = text(file), str(file.name)
+    if _name(file) != PIPED:
+        return documents.parse(content, name)
+    # Without an ending to go by: nobody's YAML begins like JSON.
+    yaml = not content.lstrip().startswith(("{", "["))
+    return documents.parse(content, PIPED, yaml=yaml)
 
 
 def json_object(file: BinaryIO) -> dict[str, Any]:
@@ -74,4 +90,4 @@ def _json(content: str, name: str) -> Any:
 
 def _name(file: BinaryIO) -> str:
     name = getattr(file, "name", "-")
-    return "Standard input" if name in ("-", "<stdin>", 0) else f'"{name}"'
+    return PIPED if name in ("-", "<stdin>", 0) else f'"{name}"'

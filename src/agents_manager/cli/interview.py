@@ -10,7 +10,13 @@ import click
 from agents_manager.cli import answering
 from agents_manager.cli.pages import prompt as pages
 from agents_manager.cli.render import Line, clean, one_line
-from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
+from agents_manager.domain.payload import (
+    InputType,
+    NeedsInfo,
+    OptionsProposed,
+    ProposeSplit,
+    Question,
+)
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt
 from agents_manager.errors import InvalidAnswer
@@ -31,6 +37,11 @@ def ask(prompt: Prompt) -> dict[str, Any]:
             return _options(OptionsProposed.model_validate(payload))
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             return _review()
+        case PromptType.SPLIT_PROPOSAL:
+            _say(pages.phase_lines(ProposeSplit.model_validate(payload)))
+            _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(answering.SPLITS, 1))
+            decision = _number("Decide", answering.SPLITS)
+            return {"decision": decision, "reason": _text("Why (Enter for none)", "") or None}
         case PromptType.CHOICE:
             choice = ChoicePayload.model_validate(payload)
             _say([Line(one_line(choice.reason)), *pages.choice_lines(choice)])

@@ -23,6 +23,7 @@ COMMANDS = {
     "task": Entry("task", "Create, start, move and look at tasks."),
     "prompt": Entry("prompt", "See and answer what agents ask."),
     "review": Entry("review", "Approve the work of a task, or send it back."),
+    "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
 }

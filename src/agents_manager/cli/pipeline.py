@@ -2,7 +2,7 @@
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import pipeline_check, pipeline_versions, session
 from agents_manager.cli.session import Desk
 
 
@@ -11,14 +11,30 @@ def pipeline() -> None:
     """See the pipelines that tasks go through."""
 
 
+for command in (
+    pipeline_versions.import_,
+    pipeline_versions.export,
+    pipeline_versions.migrate,
+    pipeline_check.lint,
+    pipeline_check.simulate,
+    pipeline_check.graph,
+):
+    pipeline.add_command(command)
+
+
 @pipeline.command("list")
 @session.command
 async def list_pipelines(desk: Desk) -> None:
-    """List the pipelines in their newest versions."""
+    """List the pipelines in their newest versions, and the files of projects that are broken."""
     from agents_manager.cli.pages import catalog
+    from agents_manager.flow import pipelines
 
-    found = await desk.read(lambda tx: tx.pipelines.all())
-    desk.output.show(found, lambda: catalog.pipelines(found))
+    found, brought = await pipelines.listed(desk.services)
+    desk.output.show(found, lambda: catalog.pipelines(found, brought))
+    for file in brought:
+        for error in file.errors:
+            last = f"version {file.pipeline.version} stays in use" if file.pipeline else "not used"
+            desk.output.say(f"Warning: {file.path} ({last}): {error}")
 
 
 @pipeline.command()
@@ -29,5 +45,6 @@ async def show(desk: Desk, pipeline: str, version: int | None) -> None:
     """Show the statuses and transitions of a pipeline."""
     from agents_manager.cli.pages import catalog
 
-    found = await desk.read(lambda tx: tx.pipelines.get(pipeline, version))
+    stored = await pipeline_versions.stored_id(desk, pipeline)
+    found = await desk.read(lambda tx: tx.pipelines.get(stored, version))
     desk.output.show(found, lambda: catalog.pipeline(found))

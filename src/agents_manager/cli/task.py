@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import files, moves, session
+from agents_manager.cli import files, moves, session, task_edit
 from agents_manager.cli.render import Block
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agents_manager.cli.pages.task import Listed
     from agents_manager.domain.event import Logged
     from agents_manager.domain.ids import ProjectId, TaskId
@@ -28,6 +30,8 @@ def task() -> None:
 
 for command in (moves.start, moves.move, moves.cancel, moves.grant):
     task.add_command(command)
+for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry_hook):
+    task.add_command(command)
 
 
 @task.command()
@@ -38,6 +42,8 @@ for command in (moves.start, moves.move, moves.cancel, moves.grant):
 @click.option("--pipeline", help="The project's default unless given.")
 @click.option("--type", "kind", default="feature", show_default=True)
 @click.option("--priority", default="medium", show_default=True)
+@click.option("--size", default="medium", show_default=True)
+@click.option("--complexity", default="medium", show_default=True)
 @click.option("--tag", "tags", multiple=True, help="May be given several times.")
 @click.option("--criterion", "criteria", multiple=True, help="When it is done; several times.")
 @click.option("--depends-on", multiple=True, metavar="TASK", help="Several times.")
@@ -63,6 +69,8 @@ async def create(
         description=text,
         type=fields["kind"],
         priority=fields["priority"],
+        size=fields["size"],
+        complexity=fields["complexity"],
         tags=fields["tags"],
         acceptance_criteria=fields["criteria"],
         dependencies=fields["depends_on"],
@@ -94,13 +102,16 @@ async def list_tasks(desk: Desk, project: str | None, everywhere: bool, status: 
     else:
         here = None if everywhere else await desk.project_here()
         chosen = here.id if here else None
-    rows = await desk.read(lambda tx: _listed(tx, chosen, status))
+    now = desk.services.clock.now()
+    rows = await desk.read(lambda tx: _listed(tx, chosen, status, now))
     document = [dict(zip(LISTED, row, strict=True)) for row in rows]
     desk.output.show(document, lambda: pages.listing(rows))
 
 
-def _listed(tx: "Tx", project: "ProjectId | None", status: str | None) -> "list[Listed]":
-    from agents_manager.flow import views
+def _listed(
+    tx: "Tx", project: "ProjectId | None", status: str | None, now: "datetime"
+) -> "list[Listed]":
+    from agents_manager.flow import liveness
 
     rows: list[Listed] = []
     after: str | None = None
@@ -108,7 +119,7 @@ def _listed(tx: "Tx", project: "ProjectId | None", status: str | None) -> "list[
         after = page[-1].id
         for one in page:
             pipeline = tx.pipelines.get(one.pipeline_id, one.pipeline_version)
-            mover = views.next_mover(tx, one, pipeline)
+            mover = liveness.next_mover(tx, one, pipeline, now)
             rows.append((one, tx.projects.get(one.project_id), pipeline.status(one.status), mover))
     if status is not None and not rows:
         _check_status(tx, status)

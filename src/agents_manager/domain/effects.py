@@ -36,6 +36,15 @@ class MergePr(Value):
     kind: Literal["merge_pr"] = "merge_pr"
     head_sha: str | None
     """The commit that was approved; a head that moved since is not merged."""
+    which: Literal["current", "phase", "final"] = "current"
+
+
+class CreateFinalPr(Value):
+    kind: Literal["create_final_pr"] = "create_final_pr"
+
+
+class RunChecks(Value):
+    kind: Literal["run_checks"] = "run_checks"
 
 
 class Notify(Value):
@@ -49,7 +58,15 @@ class DeleteWorktree(Value):
 
 
 Effect = Annotated[
-    StartAgent | StopAgent | CreateTaskBranch | PushAndCreatePr | MergePr | Notify | DeleteWorktree,
+    StartAgent
+    | StopAgent
+    | CreateTaskBranch
+    | PushAndCreatePr
+    | CreateFinalPr
+    | MergePr
+    | RunChecks
+    | Notify
+    | DeleteWorktree,
     Field(discriminator="kind"),
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
@@ -60,6 +77,13 @@ HOOK_POLICIES: dict[str, Policy] = {
     "create_task_branch": Policy.REQUIRED,
     "push_and_create_pr": Policy.REQUIRED,
     "merge_pr": Policy.REQUIRED,
+    "execute_split": Policy.REQUIRED,
+    "start_phase_agent": Policy.REQUIRED,
+    "advance_phase": Policy.REQUIRED,
+    "merge_phase_pr": Policy.REQUIRED,
+    "create_final_pr": Policy.REQUIRED,
+    "merge_final_pr": Policy.REQUIRED,
+    "run_checks": Policy.REQUIRED,
     "notify": Policy.BEST_EFFORT,
     "delete_worktree": Policy.BEST_EFFORT,
     "log_activity": Policy.FIRE_AND_FORGET,
@@ -75,6 +99,15 @@ HOOK_MEANINGS: dict[str, str] = {
     "push_and_create_pr": "Pushes the task's branch and opens its pull request, or brings it up to"
     " date.",
     "merge_pr": "Merges the pull request, if its head is still the commit that was approved.",
+    "execute_split": "Creates the phases of an approved split, begins the first, and creates the"
+    " branch that they are merged into.",
+    "start_phase_agent": "Starts an agent on the phase at work; without phases, on the task.",
+    "advance_phase": "Ends the phase at work and begins the next.",
+    "merge_phase_pr": "Merges the pull request of the phase at work into the task's branch.",
+    "create_final_pr": "Ends the last phase and opens the pull request that takes the task's branch"
+    " to the base.",
+    "merge_final_pr": "Merges the final pull request into the base.",
+    "run_checks": "Runs the project's checks on the work as it stands; a failed one fails it.",
     "notify": "Tells people, by every channel, `title` and `body`.",
     "delete_worktree": "Removes the task's worktree, after a snapshot of what lies in it.",
     "log_activity": "Writes `message` into the task's log.",

@@ -52,6 +52,31 @@ class TaskCreated(Happening):
         return f'Task "{self.title}" was created in pipeline {self.pipeline}.'
 
 
+class TaskEdited(Happening):
+    category = "edit"
+    type: Literal["task.edited"] = "task.edited"
+    fields: tuple[str, ...]
+    run: str | None = None
+    """The run that was going on, and keeps the words it was given."""
+
+    def says(self) -> str:
+        changed = ", ".join(name.replace("_", " ") for name in self.fields)
+        kept = " The agent that is at work was told the old words." if self.run else ""
+        return f"Changed: {changed}.{kept}"
+
+
+class TaskStranded(Happening):
+    category = "error"
+    level = Level.ERROR
+    type: Literal["task.stranded"] = "task.stranded"
+    status: str
+    version: int
+    reason: str
+
+    def says(self) -> str:
+        return f"Nobody will move this task on from {self.status}. {self.reason}"
+
+
 class StatusChanged(Happening):
     category = "transition"
     type: Literal["status.changed"] = "status.changed"
@@ -88,6 +113,19 @@ class StatusRolledBack(Happening):
 
     def says(self) -> str:
         return f"Went back from {self.source} to {self.to}: {self.hook} failed: {self.error}"
+
+
+class TaskMigrated(Happening):
+    category = "transition"
+    type: Literal["task.migrated"] = "task.migrated"
+    from_version: int
+    to_version: int
+    source: str
+    to: str
+
+    def says(self) -> str:
+        where = f"stays in {self.to}" if self.to == self.source else f"{self.source} is {self.to}"
+        return f"Migrated from version {self.from_version} to {self.to_version}: {where}."
 
 
 class AutoStopped(Happening):
@@ -268,6 +306,57 @@ class ReviewSubmitted(Happening):
         return f"{self.by} {what}{counted}{said}{end}"
 
 
+class SplitApproved(Happening):
+    category = "review"
+    type: Literal["split_approved"] = "split_approved"
+    prompt: str
+    by: str
+    phases: tuple[str, ...]
+
+    def says(self) -> str:
+        return f"{self.by} approved the split into {counted_as(len(self.phases), 'phase')}."
+
+
+class SplitRejected(Happening):
+    category = "review"
+    type: Literal["split_rejected"] = "split_rejected"
+    prompt: str
+    by: str
+    reason: str | None
+
+    def says(self) -> str:
+        return f"{self.by} rejected the split{f': {self.reason}' if self.reason else ''}."
+
+
+class PhaseBegun(Happening):
+    type: Literal["phase.begun"] = "phase.begun"
+    number: int
+    name: str
+
+    def says(self) -> str:
+        return f'Phase {self.number}, "{self.name}", has begun.'
+
+
+class PhaseEnded(Happening):
+    type: Literal["phase.ended"] = "phase.ended"
+    number: int
+    name: str
+    status: str
+
+    def says(self) -> str:
+        return f'Phase {self.number}, "{self.name}", is {self.status}.'
+
+
+class PhasesReordered(Happening):
+    category = "edit"
+    type: Literal["phases.reordered"] = "phases.reordered"
+    names: tuple[str, ...]
+    by: str
+
+    def says(self) -> str:
+        return f"{self.by} put the phases in this order: {', '.join(self.names)}."
+
+
 class BranchCreated(Happening):
     category = "git"
     type: Literal["branch.created"] = "branch.created"
@@ -358,9 +447,12 @@ class Noted(Happening):
 
 Event = Annotated[
     TaskCreated
+    | TaskEdited
+    | TaskStranded
     | StatusChanged
     | StatusBlocked
     | StatusRolledBack
+    | TaskMigrated
     | AutoStopped
     | RoundsGranted
     | AgentQueued
@@ -376,6 +468,11 @@ Event = Annotated[
     | PromptAnswered
     | PromptEnded
     | ReviewSubmitted
+    | SplitApproved
+    | SplitRejected
+    | PhaseBegun
+    | PhaseEnded
+    | PhasesReordered
     | BranchCreated
     | PullCreated
     | PullUpdated

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
 from agents_manager.domain.task import GuardCheck, PullRequest, PullState
 from agents_manager.domain.value import Value
@@ -40,8 +41,16 @@ class Facts:
     plan: str | None = None
     branch: str | None = None
     pull: PullRequest | None = None
+    phases: tuple[Phase, ...] = ()
+    phase_pull: PullRequest | None = None
+    """The newest pull request of the phase at work."""
+    final_pull: PullRequest | None = None
+    """The newest one that takes the task's own branch to the base."""
     head_sha: str | None = None
     """Where the collected work stands."""
+    checks_passed: bool | None = None
+    """None when no checks were run on it."""
+    documents: bool = False
     live_run: RunId | None = None
     unresolved: tuple[str, ...] = ()
     """Tasks this one depends on that are not finished."""
@@ -87,12 +96,91 @@ def has_pr(facts: Facts, _: Mapping[str, Any]) -> Verdict:
 
 
 def pr_merged(facts: Facts, _: Mapping[str, Any]) -> Verdict:
-    """The task's pull request is merged."""
-    if facts.pull is None:
+    """The task's pull request is merged; of a task with phases, the final one."""
+    return _merged(facts.final_pull if facts.phases else facts.pull)
+
+
+def _merged(pull: PullRequest | None) -> Verdict:
+    if pull is None:
         return False, "There is no pull request yet."
-    if facts.pull.state is PullState.MERGED:
-        return True, f"Pull request #{facts.pull.number} is merged."
-    return False, f"Pull request #{facts.pull.number} is not merged."
+    if pull.state is PullState.MERGED:
+        return True, f"Pull request #{pull.number} is merged."
+    return False, f"Pull request #{pull.number} is not merged."
+
+
+def split_approved(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """What set the move going is the approval of a split."""
+    return _split_is(facts, "approved")
+
+
+def split_rejected(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """What set the move going is the rejection of a split."""
+    return _split_is(facts, "rejected")
+
+
+def _split_is(facts: Facts, decision: str) -> Verdict:
+    if facts.fired.prompt_type is not PromptType.SPLIT_PROPOSAL or facts.fired.payload is None:
+        return False, "No split was decided on."
+    said = facts.fired.payload["decision"]
+    return said == decision, f"The split was {said}."
+
+
+def current_phase_has_pr(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The phase at work has a pull request."""
+    if facts.phase_pull:
+        return True, f"Pull request #{facts.phase_pull.number} exists."
+    return False, "The current phase has no pull request yet."
+
+
+def current_phase_pr_merged(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The pull request of the phase at work is merged."""
+    if active(facts.phases) is None:
+        return False, "No phase is at work."
+    return _merged(facts.phase_pull)
+
+
+def phases_remain(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """A phase has not been begun."""
+    following = upcoming(facts.phases)
+    if following is not None:
+        return True, f'The phase "{following.name}" has not been begun.'
+    return False, "No phase is left to begin."
+
+
+def all_phases_completed(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """Every phase is done or skipped, or at work with its pull request merged."""
+    if not facts.phases:
+        return False, "The task has no phases."
+    merged = _merged(facts.phase_pull)[0]
+    for phase in facts.phases:
+        ended = phase.status in (PhaseStatus.DONE, PhaseStatus.SKIPPED)
+        if not ended and not (phase.status is PhaseStatus.ACTIVE and merged):
+            return False, f'The phase "{phase.name}" is not completed.'
+    return True, "Every phase is completed."
+
+
+def has_final_pr(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The pull request that takes all phases to the base exists."""
+    if facts.final_pull:
+        return True, f"The final pull request is #{facts.final_pull.number}."
+    return False, "There is no final pull request yet."
+
+
+def checks_passed(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The project's checks passed on the work as it stands."""
+    if facts.checks_passed is None:
+        return False, "No checks were run on the work as it stands."
+    return (
+        facts.checks_passed,
+        "The checks passed." if facts.checks_passed else "The checks failed.",
+    )
+
+
+def has_document(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The task has a plan or a design document."""
+    if facts.documents:
+        return True, "There is a document."
+    return False, "There is no document yet."
 
 
 def no_running_agent(facts: Facts, _: Mapping[str, Any]) -> Verdict:
@@ -191,6 +279,15 @@ BUILT_IN: Mapping[str, Guard] = {
         review_changes_requested,
         within_budget,
         is_admin,
+        split_approved,
+        split_rejected,
+        current_phase_has_pr,
+        current_phase_pr_merged,
+        phases_remain,
+        all_phases_completed,
+        has_final_pr,
+        checks_passed,
+        has_document,
     )
 }
 

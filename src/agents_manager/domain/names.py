@@ -23,6 +23,11 @@ def task_branch(prefix: str, title: str, task_id: str) -> str:
     return check_branch(f"{prefix}{slug(title)}-{task_id[:8]}")
 
 
+def phase_branch(task_branch: str, number: int, name: str) -> str:
+    """Beside the task's branch, not below it: git cannot hold both `a/b` and `a/b/c`."""
+    return check_branch(f"{task_branch}--{number}-{slug(name)}")
+
+
 def check_branch(name: str) -> str:
     """The name itself, or InvalidInput. Stricter than `git check-ref-format`, which accepts
     `--upload-pack=x`, `HEAD`, forty hex digits and invisible characters."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agents_manager.domain import json_schema, strict_json
 from agents_manager.domain import payload as payloads
-from agents_manager.domain import strict_json
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
 from agents_manager.domain.value import Lenient
 from agents_manager.errors import closest
@@ -25,6 +25,12 @@ class Outcome:
     payload: type[Lenient] | None = None
     payload_required: bool = True
     prompt: PromptType | None = None
+    schema: Mapping[str, Any] | None = None
+    """JSON Schema of the payload, of outcomes that a project defines instead of a model."""
+
+    @property
+    def payload_schema(self) -> Mapping[str, Any] | None:
+        return self.payload.model_json_schema() if self.payload else self.schema
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -55,11 +61,30 @@ BUILT_IN = (
         "The plan is ready: it is the text of your final message.",
         prompt=PromptType.DOCUMENT_REVIEW,
     ),
+    Outcome(
+        "propose_split",
+        "The task is too large for one run; you propose phases, in their order.",
+        payloads.ProposeSplit,
+        prompt=PromptType.SPLIT_PROPOSAL,
+    ),
+    Outcome(
+        "design_ready",
+        "The design is ready: it is the text of your final message.",
+        prompt=PromptType.DOCUMENT_REVIEW,
+    ),
     Outcome("pr_ready", "The work is committed and ready for review.", prompt=PromptType.REVIEW),
     Outcome(
         "approved",
         "You reviewed the work and found nothing that must change.",
         payloads.Approved,
+        payload_required=False,
+    ),
+    Outcome("reproduced", "You saw the bug happen.", payloads.Notes, payload_required=False),
+    Outcome("cannot_reproduce", "The bug did not show.", payloads.Notes, payload_required=False),
+    Outcome(
+        "investigation_complete",
+        "You know the cause: it is the text of your final message.",
+        payloads.Notes,
         payload_required=False,
     ),
     Outcome("no_changes", "Nothing had to be changed.", payloads.NoChanges),
@@ -150,12 +175,16 @@ def validate(
     outcome = known[canonical]
     if canonical not in offered:
         return Malformed(f'The outcome "{name}" is not possible here. Possible now: {takes}.')
-    if outcome.payload is None:
+    if outcome.payload is None and outcome.schema is None:
         return Reported(canonical, None, text)
     if value is None:
         if outcome.payload_required:
             return Malformed(f'The outcome "{name}" needs a payload.')
         return Reported(canonical, None, text)
+    if outcome.payload is None:
+        wrong = json_schema.faults(outcome.schema or {}, value)
+        problem = f"is not valid: {'; '.join(wrong)}"
+        return _invalid(name, problem) if wrong else Reported(canonical, value, text)
     try:
         payload = outcome.payload.model_validate(value)
     except ValidationError as error:

@@ -166,6 +166,27 @@ class ChangesRequested(Lenient):
         return numbered(value)
 
 
+class Complexity(StrEnum):
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+
+
+class ProposedPhase(Lenient):
+    name: str = Field(min_length=1, max_length=200)
+    description: str = ""
+    complexity: Complexity = Complexity.MEDIUM
+
+
+class ProposeSplit(Lenient):
+    reason: str = Field(min_length=1)
+    proposed_phases: tuple[ProposedPhase, ...] = Field(min_length=1, max_length=50)
+
+
+class Notes(Lenient):
+    notes: str | None = None
+
+
 class Approved(Lenient):
     comments: str | None = None
 

@@ -3,14 +3,15 @@
 Statuses are data, so code asks the pipeline (`is_final`, `awaits_human`) and never compares names.
 """
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Self, cast
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from agents_manager.domain.value import Value
+from agents_manager.domain.value import Value, known_keys
 from agents_manager.errors import InvalidPipeline, closest
 
 ORIGIN = "$origin"
@@ -49,6 +50,7 @@ class PromptType(StrEnum):
     INFO_REQUEST = "info_request"
     REVIEW = "review"
     DOCUMENT_REVIEW = "document_review"
+    SPLIT_PROPOSAL = "split_proposal"
     CHOICE = "choice"
 
 
@@ -140,17 +142,28 @@ class Pipeline(Value):
     name: str
     version: int = 1
     description: str = ""
-    statuses: tuple[Status, ...] = Field(min_length=1)
-    transitions: tuple[Transition, ...]
+    statuses: tuple[Status, ...] = Field(min_length=1, max_length=500)
+    transitions: tuple[Transition, ...] = Field(max_length=2_000)
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, Status]:
+        return {s.id: s for s in self.statuses}
+
+    @cached_property
+    def _by_source(self) -> Mapping[str, list[Transition]]:
+        found: dict[str, list[Transition]] = defaultdict(list)
+        for transition in self.transitions:
+            found[transition.source].append(transition)
+        return dict(found)
 
     def status(self, status_id: str) -> Status:
-        for status in self.statuses:
-            if status.id == status_id:
-                return status
-        raise InvalidPipeline(f'Pipeline "{self.id}" has no status "{status_id}".')
+        status = self._by_id.get(status_id)
+        if status is None:
+            raise InvalidPipeline(f'Pipeline "{self.id}" has no status "{status_id}".')
+        return status
 
     def has(self, status_id: str) -> bool:
-        return any(s.id == status_id for s in self.statuses)
+        return status_id in self._by_id
 
     @property
     def initial(self) -> Status:
@@ -168,14 +181,14 @@ class Pipeline(Value):
     def leaving(self, status_id: str) -> list[Transition]:
         """Transitions out of a status. An explicit `from` beats `*` for the same trigger; of manual
         ones, where people choose the target, for the same target."""
-        explicit = [t for t in self.transitions if t.source == status_id]
+        explicit = self._by_source.get(status_id, [])
         if self.is_final(status_id):
-            return explicit
+            return list(explicit)
         taken = {_claim(t) for t in explicit}
         return explicit + [
             t
-            for t in self.transitions
-            if t.source == ANY_STATUS and t.to != status_id and _claim(t) not in taken
+            for t in self._by_source.get(ANY_STATUS, [])
+            if t.to != status_id and _claim(t) not in taken
         ]
 
     def offered_outcomes(self, status_id: str) -> list[str]:
@@ -201,15 +214,16 @@ def parse(document: object, *, where: str = "pipeline") -> Pipeline:
     try:
         pipeline = Pipeline.model_validate({**raw, "transitions": _transitions(raw)})
     except ValidationError as error:
-        raise InvalidPipeline(f"{where} is not a pipeline.", faults(error)) from None
+        raise InvalidPipeline(f"{where} is not a pipeline.", faults(error, Pipeline)) from None
     problems = list(_shape_problems(pipeline))
     if problems:
         raise InvalidPipeline(f'Pipeline "{pipeline.id}" has errors.', problems)
     return pipeline
 
 
-def faults(error: ValidationError) -> list[str]:
-    """A validation error as lines of `place: what is wrong`."""
+def faults(error: ValidationError, model: type[Value] | None = None) -> list[str]:
+    """A validation error as lines of `place: what is wrong`; with the model, a key that it does not
+    have comes with the closest that it has."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     places = [e["loc"] for e in errors]
 
@@ -218,11 +232,31 @@ def faults(error: ValidationError) -> list[str]:
 
     return [
         f"{'.'.join(str(part) for part in e['loc']) or 'document'}: "
-        + e["msg"].removeprefix("Value error, ")
+        + (
+            _no_key(model, e["loc"]) if model and e["type"] == "extra_forbidden" else e["msg"]
+        ).removeprefix("Value error, ")
         for e in errors
         # A list that is too short only because its items are wrong is no fault of its own.
         if e["type"] != "too_short" or not follows(e["loc"])
     ]
+
+
+def _no_key(model: type[Value], place: tuple[int | str, ...]) -> str:
+    key = str(place[-1])
+    return f'there is no key "{key}".{closest(key, known_keys(model, place))}'
+
+
+def located(faults: Iterable[str], lines: Mapping[str, int]) -> list[str]:
+    """The same faults, each with the line of its place or of what it lies in."""
+    placed = ((line_of(fault.partition(":")[0], lines), fault) for fault in faults)
+    return [f"line {line}, {fault}" if line else fault for line, fault in placed]
+
+
+def line_of(place: str, lines: Mapping[str, int]) -> int | None:
+    """The line of a place, or of the nearest thing that it lies in."""
+    while place and place not in lines:
+        place = place.rpartition(".")[0]
+    return lines.get(place)
 
 
 def _transitions(raw: Mapping[str, Any]) -> object:

@@ -16,6 +16,8 @@ from agents_manager.domain.payload import (
     InputType,
     NeedsInfo,
     OptionsProposed,
+    ProposedPhase,
+    ProposeSplit,
     Question,
     numbered,
 )
@@ -131,6 +133,17 @@ class ReviewAnswer(Lenient):
         return renamed(value, {"comment": "summary"})
 
 
+class SplitDecision(StrEnum):
+    APPROVED = "approved"
+    REJECTED = "rejected"
+
+
+class SplitAnswer(Lenient):
+    decision: SplitDecision
+    phases: tuple[ProposedPhase, ...] | None = Field(default=None, max_length=50)
+    reason: str | None = None
+
+
 class ChoiceAnswer(Lenient):
     choice_id: str
     text: str | None = None
@@ -149,6 +162,8 @@ def validate_answer(
             )
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             return _review_answer(_parsed(ReviewAnswer, raw))
+        case PromptType.SPLIT_PROPOSAL:
+            return _split_answer(ProposeSplit.model_validate(payload), _parsed(SplitAnswer, raw))
         case PromptType.CHOICE:
             return _choice_answer(ChoicePayload.model_validate(payload), _parsed(ChoiceAnswer, raw))
 
@@ -261,6 +276,15 @@ def _review_answer(answer: ReviewAnswer) -> Mapping[str, Any]:
     except ValueError as error:
         raise InvalidAnswer("The comments are not sound.", [f"comments: {error}"]) from None
     return answer.model_copy(update={"comments": comments}).model_dump(mode="json")
+
+
+def _split_answer(payload: ProposeSplit, answer: SplitAnswer) -> Mapping[str, Any]:
+    if answer.decision is SplitDecision.REJECTED:
+        return answer.model_copy(update={"phases": None}).model_dump(mode="json")
+    phases = payload.proposed_phases if answer.phases is None else answer.phases
+    if not phases:
+        raise InvalidAnswer("An approved split needs at least one phase.", ["phases: none is left"])
+    return answer.model_copy(update={"phases": phases}).model_dump(mode="json")
 
 
 def _choice_answer(payload: ChoicePayload, answer: ChoiceAnswer) -> Mapping[str, Any]:

@@ -31,24 +31,27 @@ class Registry:
     def check_names(self, pipeline: Pipeline) -> None:
         """Refuses a pipeline that names a guard, hook or outcome nobody knows, or tells a guard
         what it does not understand."""
-        problems: list[str] = []
-        statuses = [s.id for s in pipeline.statuses]
+        problems = list(self.problems(pipeline))
+        if problems:
+            raise InvalidPipeline(f'Pipeline "{pipeline.id}" has errors.', problems)
+
+    def problems(self, pipeline: Pipeline) -> Iterator[str]:
+        """Each as `place: what is wrong`."""
+        statuses = dict.fromkeys(s.id for s in pipeline.statuses)
         for i, t in enumerate(pipeline.transitions):
             for j, guard in enumerate(t.guards):
                 at = f"transitions.{i}.guards.{j}"
                 if guard.type not in self.guards:
-                    problems.append(_unknown(f"{at}.type", "guard", guard.type, self.guards))
-                problems += (f"{at}.params.{p}" for p in _param_problems(guard, statuses))
+                    yield _unknown(f"{at}.type", "guard", guard.type, self.guards)
+                yield from (f"{at}.params.{p}" for p in _param_problems(guard, statuses))
             for j, hook in enumerate(t.hooks):
                 if hook.type not in self.hooks:
                     at = f"transitions.{i}.hooks.{j}.type"
-                    problems.append(_unknown(at, "hook", hook.type, self.hooks))
+                    yield _unknown(at, "hook", hook.type, self.hooks)
             name = t.trigger.outcome
             if name is not None and name not in self.outcomes:
                 at = f"transitions.{i}.trigger.outcome"
-                problems.append(_unknown(at, "outcome", name, self.outcomes))
-        if problems:
-            raise InvalidPipeline(f'Pipeline "{pipeline.id}" has errors.', problems)
+                yield _unknown(at, "outcome", name, self.outcomes)
 
 
 def _param_problems(guard: GuardSpec, statuses: Collection[str]) -> Iterator[str]:

@@ -89,3 +89,5 @@ class Run:
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    phase_id: str | None
+    """The phase it works in, of a task that was split."""

@@ -4,13 +4,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from agents_manager.domain.guards import Facts, check, matches
+from agents_manager.domain.guards import Facts, Fired, check, matches
 from agents_manager.domain.pipeline import (
+    AGENT_HOOKS,
     ANY_STATUS,
     ORIGIN,
     HookSpec,
     Pipeline,
     Transition,
+    Trigger,
     TriggerType,
 )
 from agents_manager.domain.registry import Registry
@@ -59,6 +61,10 @@ class Refused:
 
 
 Decision = Moved | Refused
+
+AUTO = Fired(trigger=Trigger(type=TriggerType.AUTO))
+MAX_AUTO_MOVES = 20
+"""A chain that is longer stops, with an event that says so."""
 
 
 def candidates(
@@ -125,6 +131,30 @@ def decide(
         return Refused(Refusal.NO_ORIGIN, (reason,), (chosen,))
     forced = not chosen.allowed
     return Moved(chosen.transition, chosen.to, chosen.transition.hooks, chosen.checks, forced)
+
+
+def in_the_way(facts: Facts, decision: Moved) -> Refused | None:
+    """A live run stands in the way of moves by hand and of those that start another agent."""
+    starts = any(h.type in AGENT_HOOKS for h in decision.hooks)
+    by_hand = facts.fired.trigger.type is TriggerType.MANUAL
+    if facts.live_run is None or not (starts or by_hand):
+        return None
+    why = f"Run {facts.live_run} is still going on; stop it first, or move with --stop."
+    return Refused(Refusal.AGENT_RUNNING, (why,))
+
+
+def nothing_to_ask(status: str) -> Refused:
+    why = f'"{status}" waits for a person, and there is nothing to ask.'
+    return Refused(Refusal.NOTHING_TO_ASK, (why,))
+
+
+def onward(pipeline: Pipeline, status: str) -> list[Transition]:
+    """The moves by hand that do not end the task; *Start* makes the only one."""
+    return [
+        t
+        for t in pipeline.leaving(status)
+        if t.trigger.type is TriggerType.MANUAL and (t.to == ORIGIN or not pipeline.is_final(t.to))
+    ]
 
 
 def _nothing_listens(pipeline: Pipeline, status: str, origin: str | None, facts: Facts) -> str:

@@ -38,10 +38,11 @@ def keep_change(
     tx: Tx,
     s: Services,
     task: Task,
-    project: Project,
     branch: str,
+    base: str,
     change: Change,
     run_id: RunId | None = None,
+    checks_passed: bool | None = None,
 ) -> None:
     """The branch's commits, and what they add up to."""
     for commit in change.commits:
@@ -51,17 +52,29 @@ def keep_change(
     label = f"+{change.additions} -{change.deletions} in {counted_as(change.files, 'file')}"
     data = {
         "branch": branch,
-        "base": project.base_branch,
+        "base": base,
         "base_sha": change.base_sha,
         "head_sha": change.head_sha,
         "files": change.files,
         "additions": change.additions,
         "deletions": change.deletions,
+        "checks_passed": checks_passed,
     }
     keep(tx, s, task, ArtifactType.DIFF, "change", label, data, run_id)
 
 
-async def refresh_change(s: Services, task: Task, project: Project, branch: str) -> None:
-    """Brings the recorded change up to date with a branch that somebody else moved."""
-    change = await s.workspaces.change(Path(project.path), branch, project.base_branch)
-    await s.store.write(lambda tx: keep_change(tx, s, task, project, branch, change))
+async def refresh_change(
+    s: Services,
+    task: Task,
+    project: Project,
+    branch: str,
+    base: str,
+    *,
+    checks_passed: bool | None = None,
+) -> Change:
+    """Brings the recorded change up to date with the branch."""
+    change = await s.workspaces.change(Path(project.path), branch, base)
+    await s.store.write(
+        lambda tx: keep_change(tx, s, task, branch, base, change, checks_passed=checks_passed)
+    )
+    return change

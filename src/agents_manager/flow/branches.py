@@ -1,25 +1,63 @@
-"""The task's branch: what it is called, and that it is on record once."""
+"""Branches: what a task's and a phase's are called, where they go, each on record once."""
 
-from agents_manager.domain import event
-from agents_manager.domain.names import task_branch
-from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
+from dataclasses import dataclass
+
+from agents_manager.domain import event, names
+from agents_manager.domain.phase import Phase, active
+from agents_manager.domain.run import Run
+from agents_manager.domain.task import SYSTEM, ArtifactType, Project, PullRequest, Task
 from agents_manager.flow import artifacts
 from agents_manager.flow.ports import Services, Tx
 
 
-async def name(s: Services, task: Task, project: Project) -> str:
-    """The branch the task has, else the name it will have."""
-    known = await s.store.read(lambda tx: tx.tasks.artifacts(task.id, ArtifactType.BRANCH))
-    if known:
-        return known[-1].label
-    return task_branch(s.configs.of(project).branch_prefix, task.title, task.id)
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where work is done and where it goes."""
+
+    branch: str
+    base: str
+    title: str
 
 
-def keep(tx: Tx, s: Services, task: Task, project: Project, branch: str) -> None:
+def of_task(tx: Tx, s: Services, task: Task, project: Project) -> Ground:
+    """The task's own branch, which goes to the base."""
     known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    if any(a.label == branch for a in known):
+    if known:
+        return Ground(known[0].label, project.base_branch, task.title)
+    prefix = s.configs.of(project).branch_prefix
+    branch = names.task_branch(prefix, task.title, task.id)
+    return Ground(branch, project.base_branch, task.title)
+
+
+def of_phase(tx: Tx, s: Services, task: Task, project: Project, phase: Phase | None) -> Ground:
+    """A phase works on its own branch, which goes to the task's."""
+    own = of_task(tx, s, task, project)
+    if phase is None:
+        return own
+    branch = names.phase_branch(own.branch, phase.number, phase.name)
+    return Ground(branch, own.branch, f"{task.title}: {phase.name}")
+
+
+def at_work(tx: Tx, s: Services, task: Task, project: Project) -> Ground:
+    return of_phase(tx, s, task, project, active(tx.phases.of_task(task.id)))
+
+
+def of_run(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Ground:
+    phases = tx.phases.of_task(task.id)
+    return of_phase(tx, s, task, project, next((p for p in phases if p.id == run.phase_id), None))
+
+
+def pull_from(tx: Tx, task: Task, branch: str) -> PullRequest | None:
+    """The newest pull request from a branch of the task."""
+    found = [p for p in tx.pulls.all_of_task(task.id) if p.head_branch == branch]
+    return found[-1] if found else None
+
+
+def keep(tx: Tx, s: Services, task: Task, ground: Ground) -> None:
+    known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
+    if any(a.label == ground.branch for a in known):
         return
-    data = {"base": project.base_branch}
-    artifacts.keep(tx, s, task, ArtifactType.BRANCH, branch, branch, data)
-    created = event.BranchCreated(branch=branch, base=project.base_branch)
+    data = {"base": ground.base}
+    artifacts.keep(tx, s, task, ArtifactType.BRANCH, ground.branch, ground.branch, data)
+    created = event.BranchCreated(branch=ground.branch, base=ground.base)
     tx.events.add(task.id, created, SYSTEM, s.clock.now())

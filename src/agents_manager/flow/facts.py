@@ -1,37 +1,50 @@
 """What a decision may look at, read in the transaction that decides."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agents_manager.domain import names, trail
 from agents_manager.domain.guards import Facts, Fired
-from agents_manager.domain.ids import TaskId
+from agents_manager.domain.ids import HistoryId, TaskId
+from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import Pipeline, PromptType, TriggerType
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, ArtifactType, History, Result, Task
 from agents_manager.flow.ports import Tx
 
-RETRY = "retry"
-"""The trigger of a run that was started again where it stood."""
-_UNCOUNTED = frozenset({TriggerType.PROMPT_RESPONSE, TriggerType.AGENT_ERROR, RETRY})
-
 
 def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
     runs = tx.runs.of_task(task.id)
     live = next((r for r in runs if r.status.live), None)
-    branches = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    changes = tx.tasks.artifacts(task.id, ArtifactType.DIFF)
+    artifacts = tx.tasks.artifacts(task.id)
+    branches = [a.label for a in artifacts if a.type is ArtifactType.BRANCH]
+    changes = [a.data for a in artifacts if a.type is ArtifactType.DIFF]
+    change: Mapping[str, Any] = changes[-1] if changes else {}
+    phases = tuple(tx.phases.of_task(task.id))
+    current = active(phases)
+    phase_branch = (
+        names.phase_branch(branches[0], current.number, current.name)
+        if branches and current
+        else None
+    )
+    pulls = {p.head_branch: p for p in tx.pulls.all_of_task(task.id)} if phases else {}
     costs = [r.usage.cost_usd if r.usage else None for r in runs if r.started_at]
     known = [c for c in costs if c is not None]
     return Facts(
         fired=fired,
         plan=task.plan,
-        branch=branches[-1].label if branches else None,
+        branch=branches[0] if branches else None,
         pull=tx.pulls.of_task(task.id),
-        head_sha=changes[-1].data["head_sha"] if changes else None,
+        phases=phases,
+        phase_pull=pulls.get(phase_branch or ""),
+        final_pull=pulls.get(branches[0]) if branches else None,
+        head_sha=change.get("head_sha"),
+        checks_passed=change.get("checks_passed"),
+        documents=any(a.type is ArtifactType.DOCUMENT for a in artifacts),
         live_run=live.id if live else None,
         unresolved=tuple(f'"{other.title}"' for other in unresolved(tx, task)),
-        rounds=_rounds(tx.history.of_task(task.id)),
+        rounds=trail.rounds(past(tx, task.id)),
         review=_review(tx, task, fired),
         spent_usd=sum(known) if len(known) == len(costs) else None,
         admin=actor.admin,
@@ -40,12 +53,12 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
 
 def origin_of(tx: Tx, task: Task, pipeline: Pipeline) -> str | None:
     """The last active status the task was in."""
-    if pipeline.is_active(task.status):
-        return task.status
-    for entry in reversed(tx.history.of_task(task.id)):
-        if entry.result is not Result.REFUSED and pipeline.is_active(entry.source):
-            return entry.source
-    return None
+    return trail.origin(pipeline, task.status, past(tx, task.id))
+
+
+def past(tx: Tx, task_id: TaskId) -> list[History]:
+    """The task's history under the names of the version it is on now."""
+    return trail.as_named_now(tx.history.of_task(task_id))
 
 
 def resume_point(tx: Tx, task: Task, fired: Fired, origin: str | None) -> ResumePoint:
@@ -65,24 +78,6 @@ def resume_point(tx: Tx, task: Task, fired: Fired, origin: str | None) -> Resume
     )
 
 
-def _rounds(entries: list[History]) -> Mapping[str, int]:
-    """Counted moves into each status since the last grant; the very first is no repetition. A
-    move that was taken back does not count, nor does the way out of a failure."""
-    counts: dict[str, int] = {}
-    granted = False
-    failed = False
-    for entry in entries:
-        if entry.result is Result.GRANTED:
-            counts, granted = {}, True
-        elif entry.result is Result.ROLLED_BACK:
-            counts[entry.source] = counts.get(entry.source, 0) - 1
-        elif entry.result is Result.DONE:
-            if entry.trigger not in _UNCOUNTED and not failed:
-                counts[entry.to] = counts.get(entry.to, 0) + 1
-            failed = entry.trigger == TriggerType.AGENT_ERROR
-    return counts if granted else {status: n - 1 for status, n in counts.items()}
-
-
 def unresolved(tx: Tx, task: Task) -> list[Task]:
     """The tasks it depends on that are not finished."""
     others = [tx.tasks.get(TaskId(other)) for other in task.dependencies]
@@ -96,10 +91,20 @@ def _pipeline(tx: Tx, task: Task) -> Pipeline:
 def _review(tx: Tx, task: Task, fired: Fired) -> Mapping[str, Any] | None:
     if fired.trigger.type is TriggerType.REVIEW_SUBMITTED and fired.payload is not None:
         return {**fired.payload, "head_sha": fired.head_sha}
-    moves = [h for h in tx.history.of_task(task.id) if h.result is not Result.REFUSED]
-    entered = next((h.id for h in reversed(moves) if h.to == task.status), None)
+    visit = _visit(past(tx, task.id), task.status)
     for prompt in reversed(tx.prompts.of_task(task.id)):
         reviewed = prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
-        if reviewed and prompt.response and prompt.history_id == entered:
+        if reviewed and prompt.response and prompt.history_id in visit:
             return {**prompt.response, "head_sha": prompt.payload.get("head_sha")}
     return None
+
+
+def _visit(entries: Sequence[History], status: str) -> set[HistoryId]:
+    """What brought the task into the status, and the migrations it went through there."""
+    visit: set[HistoryId] = set()
+    for entry in reversed(entries):
+        if entry.result is not Result.REFUSED and entry.to == status:
+            visit.add(entry.id)
+            if entry.trigger != trail.MIGRATION:
+                break
+    return visit

@@ -1,15 +1,12 @@
 """Performing effects, after the commit that stored them. Each handler looks before it leaps, and
 writes what came of it in the transaction that marks the effect done."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
-from agents_manager.domain.payload import MergeTrouble
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
 from agents_manager.domain.task import (
@@ -17,16 +14,14 @@ from agents_manager.domain.task import (
     SYSTEM,
     Actor,
     ActorType,
-    ArtifactType,
     EffectRow,
-    Project,
-    PullState,
-    Task,
 )
-from agents_manager.errors import AgentsManagerError, HookFailed
-from agents_manager.flow import artifacts, branches, remedies, transitions
-from agents_manager.flow.ports import Conflicted, Services, Steps, Tx
+from agents_manager.errors import AgentsManagerError, HookFailed, NotFound
+from agents_manager.flow import artifacts, branches, pulls, remedies, transitions
+from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import close, lifecycle
+from agents_manager.flow.runs.conclude import untrusted
+from agents_manager.flow.settling import finish, task_and_project
 
 MAX_ATTEMPTS = 3
 BACKOFF_S = 1.0
@@ -34,8 +29,11 @@ BACKOFF_S = 1.0
 
 async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) -> None:
     """Performs one effect; a failure becomes a later attempt or a failed effect. A workflow that
-    is recovered after its attempt was given up has nothing to do any more."""
-    row = await s.store.read(lambda tx: tx.effects.get(effect_id))
+    is recovered after its attempt was given up, or its task deleted, has nothing to do any more."""
+    try:
+        row = await s.store.read(lambda tx: tx.effects.get(effect_id))
+    except NotFound:
+        return
     if row.status not in OPEN_EFFECTS or row.attempt != attempt:
         return
     try:
@@ -88,121 +86,60 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
         case effects.CreateTaskBranch():
             await steps.run("create_task_branch", lambda: _create_branch(row, s))
         case effects.PushAndCreatePr():
-            await steps.run("push_and_create_pr", lambda: _publish(row, s))
+            await steps.run("push_and_create_pr", lambda: pulls.publish(row, s))
+        case effects.CreateFinalPr():
+            await steps.run("create_final_pr", lambda: pulls.publish_final(row, s))
         case effects.MergePr():
-            await steps.run("merge_pr", lambda: _merge(row, effect, s))
+            await steps.run("merge_pr", lambda: pulls.merge(row, effect, s))
+        case effects.RunChecks():
+            await steps.run("run_checks", lambda: _run_checks(row, s))
         case effects.DeleteWorktree():
             await steps.run("delete_worktree", lambda: _delete_worktree(row, s))
         case effects.Notify():
             await steps.run("notify", lambda: _notify(row, effect, s))
 
 
-async def _finish(
-    s: Services,
-    row: EffectRow,
-    then: Callable[[Tx], None] | None = None,
-    result: dict[str, Any] | None = None,
-) -> None:
-    """Marks the effect done, once, together with what came of it."""
-
-    def write(tx: Tx) -> None:
-        if tx.effects.get(row.id).status not in OPEN_EFFECTS:
-            return
-        tx.effects.update(row.id, status="done", result=result, finished_at=s.clock.now())
-        if then is not None:
-            then(tx)
-        transitions.recheck(tx, s, row.task_id)
-
-    await s.store.write(write)
-
-
-async def _task_and_project(s: Services, row: EffectRow) -> tuple[Task, Project]:
-    def read(tx: Tx) -> tuple[Task, Project]:
-        task = tx.tasks.get(row.task_id)
-        return task, tx.projects.get(task.project_id)
-
-    return await s.store.read(read)
-
-
 async def _create_branch(row: EffectRow, s: Services) -> None:
-    task, project = await _task_and_project(s, row)
-    branch = await branches.name(s, task, project)
-    await s.workspaces.ensure_branch(Path(project.path), branch, project.base_branch)
+    task, project = await task_and_project(s, row)
+    ground = await s.store.read(lambda tx: branches.of_task(tx, s, task, project))
+    await s.workspaces.ensure_branch(Path(project.path), ground.branch, ground.base)
 
     def then(tx: Tx) -> None:
-        branches.keep(tx, s, task, project, branch)
+        branches.keep(tx, s, task, ground)
 
-    await _finish(s, row, then, {"branch": branch})
-
-
-async def _publish(row: EffectRow, s: Services) -> None:
-    task, project = await _task_and_project(s, row)
-    branch = await branches.name(s, task, project)
-    before = await s.store.read(lambda tx: tx.pulls.of_task(task.id))
-    pull = await s.forge.publish(project, task, branch, task.description)
-
-    def then(tx: Tx) -> None:
-        now = s.clock.now()
-        happened: event.Event
-        if before is not None and before.id == pull.id and before.state is PullState.OPEN:
-            happened = event.PullUpdated(number=pull.number, head_sha=pull.head_sha)
-        else:
-            happened = event.PullCreated(
-                number=pull.number,
-                head=pull.head_branch,
-                base=pull.base_branch,
-                head_sha=pull.head_sha,
-            )
-        tx.events.add(task.id, happened, SYSTEM, now)
-        label = f"Pull request #{pull.number}"
-        data = {"number": pull.number, "head_sha": pull.head_sha, "id": pull.id}
-        kind, key = ArtifactType.PULL_REQUEST, str(pull.number)
-        artifacts.keep(tx, s, task, kind, key, label, data)
-
-    await _finish(s, row, then, {"number": pull.number})
+    await finish(s, row, then, {"branch": ground.branch})
 
 
-async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
-    task, project = await _task_and_project(s, row)
-    pull = await s.store.read(lambda tx: tx.pulls.of_task(task.id))
-    if pull is None:
-        raise HookFailed(f'Task "{task.title}" has no pull request to merge.')
-    try:
-        result = await s.forge.merge(project, pull, effect.head_sha or pull.head_sha)
-    except HookFailed:
-        # The next review must look at the branch as it is now.
-        await artifacts.refresh_change(s, task, project, pull.head_branch)
-        await s.forge.publish(project, task, pull.head_branch, pull.body)
-        raise
-
-    def then(tx: Tx) -> None:
-        now = s.clock.now()
-        if isinstance(result, Conflicted):
-            conflict = event.MergeConflicted(number=pull.number, files=result.files)
-            tx.events.add(task.id, conflict, SYSTEM, now)
-            trouble = MergeTrouble(message=result.message, files=result.files)
-            outcome = Trigger(type=TriggerType.AGENT_OUTCOME, outcome="conflicts_detected")
-            fired = Fired(trigger=outcome, payload=trouble.model_dump(mode="json"))
-            transitions.report(tx, s, task.id, fired, SYSTEM)
-            return
-        tx.pulls.update(pull.id, now, state=PullState.MERGED, merge_sha=result.sha)
-        merged = event.PullMerged(number=pull.number, merge_sha=result.sha)
-        tx.events.add(task.id, merged, SYSTEM, now)
-
-    await _finish(s, row, then)
+async def _run_checks(row: EffectRow, s: Services) -> None:
+    """The project's checks on the branch as it stands; what they said is kept with the change."""
+    task, project = await task_and_project(s, row)
+    ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
+    config = s.configs.of(project)
+    if project.trusted_commands != config.commands_fingerprint:
+        raise HookFailed(untrusted(project))
+    repo = Path(project.path)
+    change = await s.workspaces.change(repo, ground.branch, ground.base)
+    results = await s.checks.run(repo, change.head_sha, config.checks)
+    failed = [r.name for r in results if not r.passed and r.severity == "error"]
+    await artifacts.refresh_change(
+        s, task, project, ground.branch, ground.base, checks_passed=bool(results) and not failed
+    )
+    if failed:
+        raise HookFailed(f"Checks failed: {', '.join(failed)}.")
+    await finish(s, row, result={"checks": [r.name for r in results]})
 
 
 async def _delete_worktree(row: EffectRow, s: Services) -> None:
-    task, project = await _task_and_project(s, row)
+    task, project = await task_and_project(s, row)
     await s.workspaces.remove(Path(project.path), task.id)
-    await _finish(s, row)
+    await finish(s, row)
 
 
 async def _notify(row: EffectRow, effect: effects.Notify, s: Services) -> None:
-    task, _ = await _task_and_project(s, row)
+    task, _ = await task_and_project(s, row)
     for channel in s.channels:
         await channel.send(effect.title, effect.body, task, row.id)
-    await _finish(s, row, result={"channels": [c.name for c in s.channels]})
+    await finish(s, row, result={"channels": [c.name for c in s.channels]})
 
 
 async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) -> None:
@@ -229,4 +166,4 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         mover = Actor(type=ActorType.USER, name=order.by)
         transitions.report(tx, s, row.task_id, fired, mover, force=order.force, reason=order.reason)
 
-    await _finish(s, row, then)
+    await finish(s, row, then)

@@ -1,24 +1,29 @@
 """From hooks to work items: what a transition asks for becomes effect rows of its transaction."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from agents_manager.domain import event
 from agents_manager.domain.effects import (
+    CreateFinalPr,
     CreateTaskBranch,
     DeleteWorktree,
     Effect,
     MergePr,
     Notify,
     PushAndCreatePr,
+    RunChecks,
     StartAgent,
 )
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, RunId
+from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import HookSpec
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, EffectRow, Task
 from agents_manager.errors import HookFailed
+from agents_manager.flow import phases
 from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
@@ -88,28 +93,51 @@ def _effect(
     resume: ResumePoint,
 ) -> Effect | None:
     match hook.type:
-        case "start_agent":
+        case "start_agent" | "start_phase_agent":
             return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume))
-        case "create_task_branch":
-            return CreateTaskBranch()
-        case "push_and_create_pr":
-            return PushAndCreatePr()
-        case "merge_pr":
-            return MergePr(head_sha=fired.head_sha)
-        case "delete_worktree":
-            return DeleteWorktree()
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")
             return Notify(title=title, body=str(hook.params.get("body", "")))
+        case "merge_pr" | "merge_phase_pr" | "merge_final_pr":
+            return MergePr(head_sha=fired.head_sha, which=_WHICH[hook.type])
+        case name if name in _PLAIN:
+            return _PLAIN[name]
+        case _:
+            return _at_once(tx, s, task, hook, fired)
+
+
+_WHICH: dict[str, Literal["current", "phase", "final"]] = {
+    "merge_pr": "current",
+    "merge_phase_pr": "phase",
+    "merge_final_pr": "final",
+}
+_PLAIN: dict[str, Effect] = {
+    "create_task_branch": CreateTaskBranch(),
+    "push_and_create_pr": PushAndCreatePr(),
+    "run_checks": RunChecks(),
+    "delete_worktree": DeleteWorktree(),
+}
+
+
+def _at_once(tx: Tx, s: Services, task: Task, hook: HookSpec, fired: Fired) -> Effect | None:
+    """Hooks that write our own tables in this transaction, and what is left to do for them."""
+    match hook.type:
+        case "execute_split":
+            phases.split(tx, s, task, fired.payload)
+            return CreateTaskBranch()
+        case "advance_phase":
+            phases.advance(tx, s, task)
+        case "create_final_pr":
+            phases.finish(tx, s, task)
+            return CreateFinalPr()
         case "log_activity":
             text = str(hook.params.get("message") or hook.params.get("text") or task.status)
             tx.events.add(task.id, event.Noted(text=text), SYSTEM, s.clock.now())
-            return None
         case "stop_agent" | "inject_payload_context":
-            # A live run is stopped before the move is made, and the exchange is always told.
-            return None
+            pass  # A live run is stopped before the move is made, and the exchange is always told.
         case _:
             raise HookFailed(f'Nothing is known to perform the hook "{hook.type}".')
+    return None
 
 
 def _queue_run(
@@ -120,7 +148,10 @@ def _queue_run(
     mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
     named = hook.params.get("agent") or hook.params.get("agentType")
     agent = str(named) if named else resume.agent
-    same = mode == resume.mode and agent == resume.agent
+    phase = active(tx.phases.of_task(task.id))
+    phase_id = phase.id if phase else None
+    before = tx.runs.get(RunId(resume.run)).phase_id if resume.run else None
+    same = mode == resume.mode and agent == resume.agent and phase_id == before
     run_id = RunId(s.ids.new())
     now = s.clock.now()
     model = hook.params.get("model")
@@ -148,6 +179,7 @@ def _queue_run(
             created_at=now,
             started_at=None,
             ended_at=None,
+            phase_id=phase_id,
         )
     )
     queued = event.AgentQueued(run=run_id, agent=agent or "the default agent", mode=mode)

@@ -1,7 +1,7 @@
 """The parts that tie the walk together. Adapters fit these protocols without inheriting from them;
 contract tests and the type checker say so."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -9,6 +9,8 @@ from typing import Any, Protocol, TypeVar
 
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
+from agents_manager.domain.outcome import Outcome
+from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.registry import Registry
@@ -21,7 +23,6 @@ from agents_manager.domain.task import (
     History,
     Project,
     PullRequest,
-    PullState,
     Task,
 )
 
@@ -39,12 +40,20 @@ class Projects(Protocol):
     def update(self, project_id: ProjectId, **fields: Any) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class PipelineVersion:
+    version: int
+    created_at: datetime
+
+
 class Pipelines(Protocol):
     def save(self, pipeline: Pipeline, document: Mapping[str, Any], now: datetime) -> Pipeline:
         """Keeps the document as the next version, unless the newest is the same already."""
         ...
 
     def get(self, pipeline_id: str, version: int | None = None) -> Pipeline: ...
+    def document(self, pipeline_id: str, version: int) -> Mapping[str, Any]: ...
+    def versions(self, pipeline_id: str) -> list[PipelineVersion]: ...
     def all(self) -> list[Pipeline]: ...
 
 
@@ -55,12 +64,24 @@ class Tasks(Protocol):
     def page(
         self, *, project: ProjectId | None, status: str | None, after: str | None, limit: int
     ) -> list[Task]: ...
+    def of_pipeline(self, pipeline_id: str) -> list[Task]: ...
     def move(self, task: Task, to: str, now: datetime) -> Task:
         """Compare-and-swap on the task's version; StaleTask when it lost."""
         ...
 
     def update(self, task_id: TaskId, now: datetime, **fields: Any) -> None: ...
     def depending_on(self, task_id: TaskId) -> list[Task]: ...
+    def delete(self, task_id: TaskId) -> None:
+        """Removes the task with everything that belongs to it."""
+        ...
+
+    def idle(
+        self, statuses: Collection[str], now: datetime, *, told: str, after: str | None, limit: int
+    ) -> list[Task]:
+        """Tasks in these statuses that have no live run, no question that can be answered and no
+        open effect but notices, by id. Left out are those with an effect `<id><told><version>`."""
+        ...
+
     def add_artifact(self, artifact: Artifact) -> None:
         """Adds, or replaces the one with the same task, type and key."""
         ...
@@ -84,6 +105,12 @@ class Runs(Protocol):
     ) -> list[Run]: ...
     def live(self, task_id: TaskId) -> Run | None: ...
     def update(self, run_id: RunId, **fields: Any) -> None: ...
+
+
+class Phases(Protocol):
+    def add(self, phase: Phase) -> None: ...
+    def of_task(self, task_id: TaskId) -> list[Phase]: ...
+    def update(self, phase_id: str, **fields: Any) -> None: ...
 
 
 class Prompts(Protocol):
@@ -112,6 +139,7 @@ class Effects(Protocol):
         ...
 
     def open(self, task_id: TaskId | None = None) -> list[EffectRow]: ...
+    def failed(self, task_id: TaskId) -> list[EffectRow]: ...
     def next_due(self) -> datetime | None: ...
     def started(self) -> list[EffectRow]: ...
     def update(self, effect_id: EffectId, **fields: Any) -> None: ...
@@ -123,6 +151,7 @@ class Pulls(Protocol):
     def next_number(self, project_id: ProjectId) -> int: ...
     def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None: ...
     def of_task(self, task_id: TaskId) -> PullRequest | None: ...
+    def all_of_task(self, task_id: TaskId) -> list[PullRequest]: ...
     def update(self, pull_id: str, now: datetime, **fields: Any) -> None: ...
 
 
@@ -152,6 +181,8 @@ class Tx(Protocol):
     def history(self) -> Histories: ...
     @property
     def runs(self) -> Runs: ...
+    @property
+    def phases(self) -> Phases: ...
     @property
     def prompts(self) -> Prompts: ...
     @property
@@ -321,14 +352,15 @@ class Conflicted:
 class Forge(Protocol):
     """Pull requests. Every call looks first, so that doing it again does nothing new."""
 
-    async def publish(self, project: Project, task: Task, branch: str, body: str) -> PullRequest:
+    async def publish(
+        self, project: Project, task: Task, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
         """Creates the pull request, or brings the existing one to the branch's head."""
         ...
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str
     ) -> Merged | Conflicted: ...
-    async def state(self, project: Project, pull: PullRequest) -> PullState: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,6 +405,7 @@ class ProjectConfig:
 
     default_agent: str
     default_pipeline: str
+    pipeline_by_type: Mapping[str, str]
     branch_prefix: str
     auto_commit: bool
     checks: tuple[CheckSpec, ...]
@@ -384,6 +417,28 @@ class ProjectConfig:
 
 class Configs(Protocol):
     def of(self, project: Project) -> ProjectConfig: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineFile:
+    """A pipeline that a project brings along, as far as it can be read."""
+
+    name: str
+    path: Path
+    document: Mapping[str, Any] | None
+    errors: tuple[str, ...]
+    lines: Callable[[], Mapping[str, int]]
+    """The line of each place in it."""
+
+
+class ProjectFiles(Protocol):
+    """What lies in a project's `.agents-manager`, read anew when it changed."""
+
+    def pipelines(self, project: Project) -> list[PipelineFile]: ...
+    def outcomes(self, project: Project) -> tuple[Mapping[str, Outcome], tuple[str, ...]]:
+        """The project's own outcomes, and what is wrong with their files. A broken file keeps what
+        it said before."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,8 +456,11 @@ class Services:
     checks: Checks
     runners: Runners
     channels: Sequence[Channel]
+    files: ProjectFiles
     templates: Mapping[str, str]
     """Prompt texts by name."""
+    built_in: Mapping[str, Mapping[str, Any]]
+    """Documents of the pipelines that come with the product, by id."""
     jobs_dir: Path
 
 

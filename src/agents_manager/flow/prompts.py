@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agents_manager.domain import event
+from agents_manager.domain import event, question
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
@@ -133,7 +133,8 @@ def _answer(
     if prompt.type is PromptType.CHOICE:
         _choose(tx, s, prompt, response, actor)
     else:
-        _fire(tx, s, prompt, _fired(prompt, response), actor)
+        fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
+        _fire(tx, s, prompt, fired, actor)
     return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
 
 
@@ -163,18 +164,6 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             assert what == "stay", what
 
 
-def _fired(prompt: Prompt, response: Mapping[str, Any]) -> Fired:
-    reviewed = prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
-    kind = TriggerType.REVIEW_SUBMITTED if reviewed else TriggerType.PROMPT_RESPONSE
-    return Fired(
-        trigger=Trigger(type=kind),
-        payload=response,
-        prompt_type=prompt.type,
-        prompt_id=prompt.id,
-        head_sha=prompt.payload.get("head_sha"),
-    )
-
-
 def _answered(prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> event.Event:
     via = actor.via or "api"
     if prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW):
@@ -187,7 +176,16 @@ def _answered(prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> even
             comments=tuple(response["comments"]),
             head_sha=prompt.payload.get("head_sha"),
         )
+    if prompt.type is PromptType.SPLIT_PROPOSAL:
+        return _split_decided(prompt, response, actor)
     return event.PromptAnswered(prompt=prompt.id, by=actor.name, via=via, response=response)
+
+
+def _split_decided(prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> event.Event:
+    if response["decision"] == "rejected":
+        return event.SplitRejected(prompt=prompt.id, by=actor.name, reason=response["reason"])
+    names = tuple(p["name"] for p in response["phases"])
+    return event.SplitApproved(prompt=prompt.id, by=actor.name, phases=names)
 
 
 def _too_late(prompt: Prompt) -> PromptAlreadyAnswered | PromptClosed:

@@ -8,8 +8,8 @@ from agents_manager.domain.ids import HistoryId, TaskId
 from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
+from agents_manager.domain.trail import RETRY
 from agents_manager.flow import asking, planning, transitions
-from agents_manager.flow.facts import RETRY
 from agents_manager.flow.ports import Services, Tx
 
 

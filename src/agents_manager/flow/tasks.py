@@ -5,28 +5,26 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from agents_manager.domain import event
+from agents_manager.domain import event, fields
 from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.pipeline import ORIGIN, Policy, Trigger, TriggerType
 from agents_manager.domain.run import Run
-from agents_manager.domain.strict_json import check_text
 from agents_manager.domain.task import Actor, Project, Task
-from agents_manager.domain.transition import Moved, Refused, decide
+from agents_manager.domain.transition import Moved, Refused, decide, onward
 from agents_manager.errors import (
-    InvalidInput,
+    PipelineNotFound,
     ProjectExists,
     TaskNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import facts, planning, transitions
+from agents_manager.flow import edits, facts, pipelines, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 MANUAL = Trigger(type=TriggerType.MANUAL)
-MAX_TITLE = 200
-MAX_DESCRIPTION = 200_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,27 +90,22 @@ async def create(
     s: Services, project: Project, new: NewTask, actor: Actor, *, key: str | None = None
 ) -> Task:
     """A new task; the same key makes the same one, however often it is asked for."""
-    _check_words(new)
+    given = {name: getattr(new, name) for name in fields.EDITABLE}
+    words = edits.words(s, project, given, "The task cannot be created.")
     task_id = TaskId(s.ids.new() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16])
-    pipeline_id = new.pipeline or s.configs.of(project).default_pipeline
+    pipeline_id = await _chosen(s, project, new.pipeline, words["type"])
     now = s.clock.now()
 
     def write(tx: Tx) -> Task:
         pipeline = tx.pipelines.get(pipeline_id)
         with suppress(TaskNotFound):
             return tx.tasks.get(task_id)
+        others = edits.dependencies(tx, words["dependencies"])
+        written: dict[str, Any] = {**words, "dependencies": others}
         task = Task(
             id=task_id,
             project_id=project.id,
-            title=" ".join(new.title.split()),
-            description=new.description,
-            type=new.type,
-            priority=new.priority,
-            size=new.size,
-            complexity=new.complexity,
-            tags=tuple(new.tags),
-            acceptance_criteria=tuple(new.acceptance_criteria),
-            dependencies=tuple(tx.tasks.find(d).id for d in new.dependencies),
+            **written,
             pipeline_id=pipeline.id,
             pipeline_version=pipeline.version,
             status=pipeline.initial.id,
@@ -122,11 +115,25 @@ async def create(
             updated_at=now,
         )
         tx.tasks.add(task)
-        created = event.TaskCreated(title=task.title, pipeline=pipeline.id)
+        created = event.TaskCreated(title=task.title, pipeline=pipelines.plain(pipeline.id))
         tx.events.add(task.id, created, actor, now)
         return task
 
     return await s.store.write(write)
+
+
+async def _chosen(s: Services, project: Project, named: str | None, kind: str) -> str:
+    """The pipeline that was named, else that of the type, else the project's default."""
+    config = s.configs.of(project)
+    by_type = config.pipeline_by_type.get(kind)
+    try:
+        chosen = await pipelines.choose(s, project, named or by_type or config.default_pipeline)
+        return await s.store.read(lambda tx: tx.pipelines.get(chosen).id)
+    except PipelineNotFound as error:
+        if named or not by_type:
+            raise
+        why = f'The setting pipelineByType names it for tasks of type "{kind}".'
+        raise PipelineNotFound(f"{error.message} {why}") from None
 
 
 async def move(
@@ -216,11 +223,7 @@ def _order_stop(
 def _only_way(tx: Tx, task: Task) -> Fired:
     """`start`: the one manual move that does not end the task."""
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    ways = [
-        t
-        for t in pipeline.leaving(task.status)
-        if t.trigger.type is TriggerType.MANUAL and (t.to == ORIGIN or not pipeline.is_final(t.to))
-    ]
+    ways = onward(pipeline, task.status)
     if len(ways) != 1:
         names = ", ".join(t.to for t in ways) or "none"
         raise TransitionRefused(
@@ -248,19 +251,3 @@ def way_out(tx: Tx, task: Task) -> str:
             "move it to the status you mean."
         )
     return ways[0]
-
-
-def _check_words(new: NewTask) -> None:
-    problems: list[str] = []
-    if not new.title.strip():
-        problems.append("title: a task needs a title")
-    if len(new.title) > MAX_TITLE:
-        problems.append(f"title: at most {MAX_TITLE} characters")
-    if len(new.description) > MAX_DESCRIPTION:
-        problems.append(f"description: at most {MAX_DESCRIPTION} characters")
-    try:
-        check_text([new.title, new.description, *new.tags, *new.acceptance_criteria])
-    except ValueError as error:
-        problems.append(str(error))
-    if problems:
-        raise InvalidInput("The task cannot be created.", problems)

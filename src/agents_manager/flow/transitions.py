@@ -4,18 +4,14 @@
 prompt and effects into the transaction it was handed. It never performs anything.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from agents_manager.domain import event, transition
-from agents_manager.domain.guards import Facts, Fired, matches
+from agents_manager.domain import event, question, transition
+from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.ids import HistoryId, TaskId
-from agents_manager.domain.pipeline import (
-    AGENT_HOOKS,
-    Pipeline,
-    Trigger,
-    TriggerType,
-)
-from agents_manager.domain.prompt import Choice, ResumePoint
+from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.task import (
     SYSTEM,
     Actor,
@@ -24,13 +20,18 @@ from agents_manager.domain.task import (
     Result,
     Task,
 )
-from agents_manager.domain.transition import Moved, Refusal, Refused
+from agents_manager.domain.trail import MIGRATION
+from agents_manager.domain.transition import (
+    AUTO,
+    MAX_AUTO_MOVES,
+    Moved,
+    Refusal,
+    Refused,
+    in_the_way,
+)
 from agents_manager.errors import StaleTask
 from agents_manager.flow import asking, facts, planning
 from agents_manager.flow.ports import Services, Tx
-
-AUTO = Fired(trigger=Trigger(type=TriggerType.AUTO))
-MAX_AUTO_MOVES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def apply(
     origin = facts.origin_of(tx, task, pipeline)
     decision = transition.decide(pipeline, task.status, origin, found, s.registry, force=force)
     if isinstance(decision, Moved):
-        decision = _stands_in_the_way(found, decision) or decision
+        decision = in_the_way(found, decision) or decision
     if isinstance(decision, Refused):
         return refuse(tx, s, task, decision, fired, actor, reason)
     entered = _enter(tx, s, task, pipeline, decision, fired, actor, origin, reason)
@@ -91,16 +92,55 @@ def _enter(
     resume = facts.resume_point(tx, task, fired, origin)
     question = None
     if pipeline.awaits_human(decision.to):
-        question = asking.question(tx, s, task, pipeline, decision, fired)
+        question = asking.question(tx, s, task, pipeline, decision.to, fired)
         if question is None:
-            why = f'"{decision.to}" waits for a person, and there is nothing to ask.'
-            return Refused(Refusal.NOTHING_TO_ASK, (why,))
+            return transition.nothing_to_ask(decision.to)
     moved = _write(tx, s, task, decision, fired, actor, resume, reason)
     if question is not None:
         asking.open_prompt(tx, s, moved.task, question, moved.history.id, resume)
     if pipeline.is_final(moved.task.status):
         _wake_dependents(tx, s, moved.task)
     return moved
+
+
+def carry(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    pipeline: Pipeline,
+    to: str,
+    statuses: Mapping[str, str],
+    actor: Actor,
+) -> Applied:
+    """Writes the step to another version of the pipeline. What is asked there, and what follows,
+    is the business of the migration."""
+    now = s.clock.now()
+    before, after = task.pipeline_version, pipeline.version
+    moved = replace(tx.tasks.move(task, to, now), pipeline_version=after)
+    tx.tasks.update(task.id, now, pipeline_version=after)
+    entry = History(
+        id=HistoryId(s.ids.new()),
+        task_id=task.id,
+        version=moved.version,
+        result=Result.DONE,
+        transition_id=None,
+        source=task.status,
+        to=to,
+        trigger=MIGRATION,
+        outcome=None,
+        actor=actor,
+        payload={"from_version": before, "to_version": after, "statuses": dict(statuses)},
+        guards=(),
+        hooks=(),
+        reason=None,
+        time=now,
+    )
+    tx.history.add(entry)
+    migrated = event.TaskMigrated(from_version=before, to_version=after, source=task.status, to=to)
+    tx.events.add(task.id, migrated, actor, now)
+    if pipeline.is_final(to):
+        _wake_dependents(tx, s, moved)
+    return Applied(moved, entry)
 
 
 def recheck(tx: Tx, s: Services, task_id: TaskId) -> None:
@@ -144,15 +184,6 @@ def refuse(
     blocked = event.StatusBlocked(status=task.status, trigger=str(fired), reasons=refused.reasons)
     tx.events.add(task.id, blocked, actor, now)
     return refused
-
-
-def _stands_in_the_way(facts: Facts, decision: Moved) -> Refused | None:
-    starts = any(h.type in AGENT_HOOKS for h in decision.hooks)
-    by_hand = facts.fired.trigger.type is TriggerType.MANUAL
-    if facts.live_run is None or not (starts or by_hand):
-        return None
-    why = f"Run {facts.live_run} is still going on; stop it first, or move with --stop."
-    return Refused(Refusal.AGENT_RUNNING, (why,))
 
 
 def _write(
@@ -254,12 +285,8 @@ def report(
 def _put_to_a_person(
     tx: Tx, s: Services, task: Task, pipeline: Pipeline, refused: Refused, fired: Fired
 ) -> None:
-    extra: list[Choice] = []
-    if tx.runs.of_task(task.id) and pipeline.is_active(task.status):
-        extra.append(Choice(id="rerun", label="Run the agent again", action="rerun"))
-    failed = [g.name for c in refused.candidates for g in c.checks if not g.passed]
-    if "max_iterations" in failed:
-        extra.insert(0, Choice(id="grant", label="Grant more rounds", action="grant"))
+    rerun = bool(tx.runs.of_task(task.id)) and pipeline.is_active(task.status)
+    extra = question.ways_out(refused, rerun=rerun)
     entry = tx.history.of_task(task.id)[-1]
     asking.open_choice(
         tx, s, task, pipeline, entry.id, " ".join(refused.reasons), evidence=str(fired), extra=extra

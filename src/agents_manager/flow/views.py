@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents_manager.domain.guards import Fired
+from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Status, Trigger, TriggerType
 from agents_manager.domain.prompt import Prompt, recommended_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
 from agents_manager.domain.transition import candidates
-from agents_manager.flow import asking, facts
+from agents_manager.flow import asking, facts, why
+from agents_manager.flow.liveness import Mover, next_mover
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -26,26 +28,19 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Mover:
-    """Who moves the task next. *Nobody* is an alarm."""
-
-    kind: str
-    """`run`, `prompt`, `effect`, `timer`, `dependency`, `person`, `finished` or `nobody`."""
-    text: str
-    id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TaskView:
     task: Task
     project: Project
     status: Status
     next_mover: Mover
+    why: str
+    """Why it is where it is, in one paragraph."""
     prompts: Sequence[Prompt]
     run: Run | None
     runs: Sequence[Run]
     moves: Sequence[Move]
     artifacts: Sequence[Artifact]
+    phases: Sequence[Phase]
     pull: PullRequest | None
 
 
@@ -65,16 +60,19 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
     found = tx.tasks.find(task_id)
     pipeline = tx.pipelines.get(found.pipeline_id, found.pipeline_version)
     runs = tx.runs.of_task(found.id)
+    mover = next_mover(tx, found, pipeline, s.clock.now())
     return TaskView(
         task=found,
         project=tx.projects.get(found.project_id),
         status=pipeline.status(found.status),
-        next_mover=next_mover(tx, found, pipeline),
+        next_mover=mover,
+        why=why.paragraph(tx, found, pipeline, mover),
         prompts=tx.prompts.pending(found.id),
         run=next((r for r in runs if r.status.live), None),
         runs=runs,
         moves=_moves(tx, s, found, pipeline, actor),
         artifacts=tx.tasks.artifacts(found.id),
+        phases=tx.phases.of_task(found.id),
         pull=tx.pulls.of_task(found.id),
     )
 
@@ -87,33 +85,6 @@ def inbox(tx: Tx) -> list[InboxItem]:
 
 def item(tx: Tx, prompt_id: str) -> InboxItem:
     return _item(tx, tx.prompts.find(prompt_id))
-
-
-def next_mover(tx: Tx, task: Task, pipeline: Pipeline) -> Mover:
-    if pipeline.is_final(task.status):
-        return Mover("finished", "The task is finished.")
-    pending = tx.prompts.pending(task.id)
-    if pending:
-        first = pending[0]
-        return Mover("prompt", f"A person answers: {asking.summary(first)}", first.id)
-    live = tx.runs.live(task.id)
-    if live is not None:
-        agent = live.agent or "an agent"
-        verb = "is working" if live.started_at else "is about to start"
-        return Mover("run", f"{agent} {verb} ({live.mode}).", live.id)
-    effects = tx.effects.open(task.id)
-    if effects:
-        effect = effects[0]
-        return Mover("effect", f"The engine performs {effect.kind}.", effect.id)
-    waiting = facts.unresolved(tx, task)
-    if waiting:
-        titles = ", ".join(f'"{other.title}"' for other in waiting)
-        return Mover("dependency", f"It waits for {titles}.", waiting[0].id)
-    by_hand = [t for t in pipeline.leaving(task.status) if t.trigger.type is TriggerType.MANUAL]
-    if by_hand:
-        ways = ", ".join(t.title for t in by_hand)
-        return Mover("person", f"Somebody moves it by hand: {ways}.")
-    return Mover("nobody", "Nothing will move this task.")
 
 
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:

@@ -30,17 +30,19 @@ class LocalForge:
         self._clock = clock
         self._ids = ids
 
-    async def publish(self, project: Project, task: Task, branch: str, body: str) -> PullRequest:
+    async def publish(
+        self, project: Project, task: Task, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
         place = Place(git_dir=await common_dir(Path(project.path)))
         head = await commits.tip_or_refuse(place, branch)
-        title, text = names.one_line(task.title), _cut(body)
+        subject, text = names.one_line(title), _cut(body)
         new_id, now = self._ids.new(), self._clock.now()
 
         def put(tx: Tx) -> PullRequest:
-            known = tx.pulls.find(project.id, branch, project.base_branch)
+            known = tx.pulls.find(project.id, branch, base)
             if known and (known.state is PullState.OPEN or _is_done(known, head)):
                 if known.state is PullState.OPEN:
-                    tx.pulls.update(known.id, now, head_sha=head, title=title, body=text)
+                    tx.pulls.update(known.id, now, head_sha=head, title=subject, body=text)
             else:
                 tx.pulls.add(
                     PullRequest(
@@ -48,10 +50,10 @@ class LocalForge:
                         project_id=project.id,
                         task_id=task.id,
                         number=tx.pulls.next_number(project.id),
-                        title=title,
+                        title=subject,
                         body=text,
                         head_branch=branch,
-                        base_branch=project.base_branch,
+                        base_branch=base,
                         head_sha=head,
                         state=PullState.OPEN,
                         merge_sha=None,
@@ -59,7 +61,7 @@ class LocalForge:
                         updated_at=now,
                     )
                 )
-            found = tx.pulls.find(project.id, branch, project.base_branch)
+            found = tx.pulls.find(project.id, branch, base)
             assert found
             return found
 
@@ -78,14 +80,6 @@ class LocalForge:
             fields = {"state": PullState.MERGED, "merge_sha": sha, "head_sha": head}
             await self._store.write(lambda tx: tx.pulls.update(pull.id, now, **fields))
         return result
-
-    async def state(self, project: Project, pull: PullRequest) -> PullState:
-        if pull.state is not PullState.OPEN:
-            return pull.state
-        place = Place(git_dir=await common_dir(Path(project.path)))
-        base = await branch_tip(place, pull.base_branch)
-        merged = base is not None and await contains(place, base, pull.head_sha)
-        return PullState.MERGED if merged else pull.state
 
 
 def _is_done(pull: PullRequest, head: str) -> bool:

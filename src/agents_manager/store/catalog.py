@@ -20,6 +20,7 @@ from agents_manager.errors import (
     ProjectExists,
     ProjectNotFound,
 )
+from agents_manager.flow.ports import PipelineVersion
 from agents_manager.store import schema
 from agents_manager.store.columns import Unreadable
 from agents_manager.store.rows import Rows, corrupt, violates
@@ -48,6 +49,11 @@ _NEWEST = (
 )
 _DOCUMENT = select(_PIPELINE.document).where(
     _PIPELINE.id == bindparam("wanted"), _PIPELINE.version == bindparam("number")
+)
+_VERSIONS = (
+    select(_PIPELINE.version, _PIPELINE.created_at)
+    .where(_PIPELINE.id == bindparam("wanted"))
+    .order_by(_PIPELINE.version)
 )
 _EACH_NEWEST = (
     select(_PIPELINE.id, func.max(_PIPELINE.version)).group_by(_PIPELINE.id).order_by(_PIPELINE.id)
@@ -124,23 +130,32 @@ class Pipelines:
         pipeline = self._parsed.get(row.hash)
         if pipeline is None:
             pipeline = self._parsed[row.hash] = self._read(pipeline_id, row.version)
-        if pipeline.version == row.version:
+        if (pipeline.id, pipeline.version) == (pipeline_id, row.version):
             return pipeline
-        return pipeline.model_copy(update={"version": row.version})
+        # The same document may be another version, or belong to another project.
+        return pipeline.model_copy(update={"id": pipeline_id, "version": row.version})
+
+    def versions(self, pipeline_id: str) -> list[PipelineVersion]:
+        rows = self._connection.execute(_VERSIONS, {"wanted": pipeline_id})
+        return [PipelineVersion(version, created_at) for version, created_at in rows]
+
+    def document(self, pipeline_id: str, version: int) -> Mapping[str, Any]:
+        key = {"wanted": pipeline_id, "number": version}
+        document = self._connection.execute(_DOCUMENT, key).scalar_one()
+        if isinstance(document, Unreadable):
+            raise corrupt("am_pipeline", f"{pipeline_id} {version}", "document", document.reason)
+        return document
 
     def all(self) -> list[Pipeline]:
         newest = self._connection.execute(_EACH_NEWEST).all()
         return [self.get(id, version) for id, version in newest]
 
     def _read(self, pipeline_id: str, version: int) -> Pipeline:
-        key = {"wanted": pipeline_id, "number": version}
-        document = self._connection.execute(_DOCUMENT, key).scalar_one()
-        name = f"{pipeline_id} {version}"
-        if isinstance(document, Unreadable):
-            raise corrupt("am_pipeline", name, "document", document.reason)
+        document = self.document(pipeline_id, version)
         try:
             pipeline = pipelines.parse(document, where=f"version {version}")
         except InvalidPipeline as error:
             reason = "; ".join((error.message, *error.details))
+            name = f"{pipeline_id} {version}"
             raise corrupt("am_pipeline", name, "document", reason) from error
         return pipeline.model_copy(update={"version": version})

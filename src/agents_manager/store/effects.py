@@ -54,6 +54,9 @@ _DUE = (
 _OPEN = EFFECTS.select.where(_EFFECT.status.in_(_OPEN_STATUS))
 _ALL_OPEN = _OPEN.order_by(_EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq)
 _OPEN_OF_TASK = _OPEN.where(_EFFECT.task_id == bindparam("wanted")).order_by(_EFFECT.seq)
+_FAILED_OF_TASK = EFFECTS.select.where(
+    _EFFECT.status == "failed", _EFFECT.task_id == bindparam("wanted")
+).order_by(_EFFECT.seq)
 _STARTED = EFFECTS.select.where(_EFFECT.status == "started").order_by(
     _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
 )
@@ -88,6 +91,9 @@ class Effects:
         if task_id is None:
             return EFFECTS.all(self._connection, _ALL_OPEN)
         return EFFECTS.all(self._connection, _OPEN_OF_TASK, {"wanted": task_id})
+
+    def failed(self, task_id: TaskId) -> list[EffectRow]:
+        return EFFECTS.all(self._connection, _FAILED_OF_TASK, {"wanted": task_id})
 
     def next_due(self) -> datetime | None:
         return self._connection.execute(_NEXT_DUE).scalar()

@@ -25,6 +25,8 @@ _OF_BRANCHES = _BEST_FIRST.where(
 )
 _OF_TASK = _BEST_FIRST.where(_PULL.task_id == bindparam("wanted"))
 
+_ALL_OF_TASK = PULLS.select.where(_PULL.task_id == bindparam("wanted")).order_by(_PULL.number)
+
 
 class Pulls:
     """Of several that fit, the open one counts, else the newest."""
@@ -54,6 +56,9 @@ class Pulls:
 
     def of_task(self, task_id: TaskId) -> PullRequest | None:
         return PULLS.first(self._connection, _OF_TASK, {"wanted": task_id})
+
+    def all_of_task(self, task_id: TaskId) -> list[PullRequest]:
+        return PULLS.all(self._connection, _ALL_OF_TASK, {"wanted": task_id})
 
     def update(self, pull_id: str, now: datetime, **fields: Any) -> None:
         PULLS.update(self._connection, pull_id, {"updated_at": now, **fields})

@@ -202,9 +202,24 @@ run = Table(
     *_may("branch", "base_sha", "head_sha", "workspace"),
     *_must("created_at", be=UtcTime),
     *_may("started_at", "ended_at", be=UtcTime),
+    *_may("phase_id", be=Id),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     _partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
+)
+
+phase = Table(
+    "am_phase",
+    metadata,
+    _id(),
+    _task(),
+    *_must("position", "number", be=Integer),
+    *_must("name"),
+    *_must("description", be=Prose),
+    *_must("complexity", "status"),
+    *_must("created_at", be=UtcTime),
+    Index(None, "task_id", "position"),
+    _partial("uq_am_phase_active", "task_id", where="status = 'active'"),
 )
 
 prompt = Table(

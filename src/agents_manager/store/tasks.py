@@ -1,5 +1,6 @@
 """Tasks, what they produced, and the history of their moves."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.errors import NotFound, StaleTask, TaskNotFound
 from agents_manager.store import schema
+from agents_manager.store.idle import IDLE
 from agents_manager.store.rows import Rows, older
 
 TASKS = Rows(
@@ -39,6 +41,15 @@ _DEPENDING = (
     .where(_DEPENDENCY.depends_on == bindparam("wanted"))
     .order_by(_TASK.created_at, _TASK.id)
 )
+_OF_PIPELINE = TASKS.select.where(_TASK.pipeline_id == bindparam("wanted")).order_by(
+    _TASK.created_at, _TASK.id
+)
+_IDLE = TASKS.select.where(*IDLE).order_by(_TASK.id).limit(bindparam("most"))
+_DELETE = [
+    delete(table).where(table.c.task_id == bindparam("b_id"))
+    for table in reversed(schema.metadata.sorted_tables)
+    if "task_id" in table.c
+] + [delete(schema.task).where(_TASK.id == bindparam("b_id"))]
 
 ARTIFACTS = Rows(schema.artifact, Artifact, NotFound, type=ArtifactType)
 _ARTIFACT = schema.artifact.c
@@ -99,6 +110,9 @@ class Tasks:
             params = {"created_at": last.created_at, "id": last.id}
         return TASKS.all(self._connection, statement, params)
 
+    def of_pipeline(self, pipeline_id: str) -> list[Task]:
+        return TASKS.all(self._connection, _OF_PIPELINE, {"wanted": pipeline_id})
+
     def move(self, task: Task, to: str, now: datetime) -> Task:
         moved = TASKS.first(
             self._connection,
@@ -125,6 +139,17 @@ class Tasks:
 
     def depending_on(self, task_id: TaskId) -> list[Task]:
         return TASKS.all(self._connection, _DEPENDING, {"wanted": task_id})
+
+    def delete(self, task_id: TaskId) -> None:
+        self.get(task_id)
+        for statement in _DELETE:
+            self._connection.execute(statement, {"b_id": task_id})
+
+    def idle(
+        self, statuses: Collection[str], now: datetime, *, told: str, after: str | None, limit: int
+    ) -> list[Task]:
+        wanted = {"statuses": list(statuses), "now": now, "told": told}
+        return TASKS.all(self._connection, _IDLE, {**wanted, "last": after or "", "most": limit})
 
     def add_artifact(self, artifact: Artifact) -> None:
         fields = ARTIFACTS.fields(artifact)

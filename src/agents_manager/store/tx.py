@@ -19,6 +19,7 @@ from agents_manager.store.effects import Effects
 from agents_manager.store.engines import READERS, Engines
 from agents_manager.store.events import Events
 from agents_manager.store.faults import named
+from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
 from agents_manager.store.runs import Runs
@@ -39,6 +40,7 @@ class Tx:
         self.tasks = Tasks(connection)
         self.history = Histories(connection)
         self.runs = Runs(connection)
+        self.phases = Phases(connection)
         self.prompts = Prompts(connection)
         self.events = Events(connection, self._note)
         self.effects = Effects(connection, self._note)

@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Services
+from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
-from agents_manager.flow import ports, tasks
+from agents_manager.flow import pipelines, ports, tasks
 
 router = APIRouter()
 
@@ -45,8 +46,8 @@ async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.P
 
 @router.get("/pipelines", tags=["pipelines"])
 async def list_pipelines(s: Services) -> pages.Pipelines:
-    """The newest version of every pipeline."""
-    found = await s.store.read(lambda tx: tx.pipelines.all())
+    """The newest version of every pipeline; a project's own has `@` and the project in its id."""
+    found, _ = await pipelines.listed(s)
     return pages.Pipelines(items=[schemas.Pipeline.of(p) for p in found], next=None)
 
 
@@ -57,9 +58,11 @@ async def get_pipeline(
     version: Annotated[forms.Count | None, Query()] = None,
 ) -> schemas.Pipeline:
     """A pipeline in one of its versions, the newest unless one is named."""
-    return schemas.Pipeline.of(
-        await s.store.read(lambda tx: tx.pipelines.get(pipeline_id, version))
-    )
+
+    def read(tx: ports.Tx) -> Pipeline:
+        return tx.pipelines.get(pipelines.stored_id(tx, pipeline_id, None), version)
+
+    return schemas.Pipeline.of(await s.store.read(read))
 
 
 def _project(s: ports.Services, project: Project) -> schemas.Project:

@@ -2,9 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 
-from agents_manager.cli.render import Block, Line, Table, Tone, ago, one_line, title
+from agents_manager.cli.render import (
+    Block,
+    Line,
+    Table,
+    Tone,
+    ago,
+    counted,
+    one_line,
+    short,
+    title,
+)
+from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.task import Project
+from agents_manager.flow.migration import Migration
+from agents_manager.flow.pipelines import Brought, Saved, plain
 from agents_manager.flow.ports import ProjectConfig
 
 
@@ -47,16 +60,74 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
     )
 
 
-def pipelines(found: Sequence[Pipeline]) -> Iterator[Block]:
+def pipelines(found: Sequence[Pipeline], brought: Sequence[Brought]) -> Iterator[Block]:
+    own = {file.pipeline.id: file for file in brought if file.pipeline}
+    rows = [
+        (
+            f"{own[p.id].name}@{own[p.id].project.name}" if p.id in own else p.id,
+            str(p.version),
+            p.name,
+            str(len(p.statuses)),
+        )
+        for p in found
+    ]
+    yield Table(("ID", "VERSION", "NAME", "STATUSES"), rows)
+
+
+def saved(found: Saved) -> Iterator[Block]:
+    name = f"{found.pipeline.id}, version {found.pipeline.version}"
+    yield Line(f"Saved {name}." if found.new else f"Nothing new: {name} says the same.")
+    for finding in found.warnings:
+        yield Line(f"Warning: {finding.position}: {finding.message} {finding.fix}", Tone.URGENT)
+    if found.behind:
+        yield Line(f"{counted(found.behind, 'unfinished task')} on older versions. To migrate:")
+        yield Line(f"  am pipeline migrate {found.pipeline.id}")
+
+
+def migration(found: Migration) -> Iterator[Block]:
+    version = f"version {found.pipeline.version}"
+    if not found.steps:
+        yield Line(f"No unfinished task is on an older version than {version}.")
+        return
     yield Table(
-        ("ID", "VERSION", "NAME", "STATUSES"),
-        [(p.id, str(p.version), p.name, str(len(p.statuses))) for p in found],
+        ("TASK", "TITLE", "VERSION", "FROM", "TO", "IN THE WAY"),
+        [
+            (
+                short(step.task.id),
+                step.task.title,
+                str(step.task.pipeline_version),
+                step.task.status,
+                step.to or "UNMAPPED",
+                step.problem or "",
+            )
+            for step in found.steps
+        ],
+    )
+    tasks, ready = counted(len(found.steps), "task"), not any(x.problem for x in found.steps)
+    if found.applied:
+        yield Line(f"Migrated {tasks} to {version}.")
+    elif ready:
+        yield Line(f"Nothing was changed. --apply takes {tasks} to {version}.")
+    else:
+        yield Line("Nothing was changed, and nothing can be while something is in the way.")
+
+
+def phases(found: Sequence[Phase]) -> Iterator[Block]:
+    if not found:
+        yield Line("The task has no phases; it was not split.")
+        return
+    yield Table(
+        ("NUMBER", "NAME", "STATUS", "COMPLEXITY", "DESCRIPTION"),
+        [
+            (str(p.number), p.name, p.status.value, p.complexity, one_line(p.description))
+            for p in found
+        ],
     )
 
 
 def pipeline(found: Pipeline) -> Iterator[Block]:
     yield title(found.name)
-    yield Line(f"{found.id}, version {found.version}", Tone.QUIET)
+    yield Line(f"{plain(found.id)}, version {found.version}", Tone.QUIET)
     if found.description:
         yield Line(one_line(found.description))
     yield Line()

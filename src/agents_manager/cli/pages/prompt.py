@@ -15,7 +15,13 @@ from agents_manager.cli.render import (
     short,
     title,
 )
-from agents_manager.domain.payload import NeedsInfo, OptionsProposed, ProposedOption, Question
+from agents_manager.domain.payload import (
+    NeedsInfo,
+    OptionsProposed,
+    ProposedOption,
+    ProposeSplit,
+    Question,
+)
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
     ChoicePayload,
@@ -100,6 +106,12 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
             f"{review} --approve",
             f'{review} --request-changes "What must change" [--comments FILE]',
         ]
+    if prompt.type is PromptType.SPLIT_PROPOSAL:
+        return [
+            f"{answer} --option approve",
+            f'{answer} --option reject --text "Why not"',
+            f"{answer} --answers FILE   # with other phases",
+        ]
     if prompt.type is PromptType.CHOICE:
         choices = ChoicePayload.model_validate(prompt.payload).choices
         return [f"{answer} --option {n}   # {c.label}" for n, c in enumerate(choices, 1)]
@@ -153,6 +165,9 @@ def _asked(prompt: Prompt) -> Iterator[Block]:
         case PromptType.DOCUMENT_REVIEW:
             yield from lines(str(payload["document"]), indent=2)
             yield Line()
+        case PromptType.SPLIT_PROPOSAL:
+            yield from phase_lines(ProposeSplit.model_validate(payload))
+            yield Line()
         case PromptType.CHOICE:
             choice = ChoicePayload.model_validate(payload)
             if choice.evidence:
@@ -184,6 +199,12 @@ def option_lines(number: int, option: ProposedOption) -> Iterator[Line]:
     yield from (Line(f"   - {one_line(con)}", Tone.REMOVED) for con in option.cons)
     if option.tradeoffs:
         yield from lines(option.tradeoffs, indent=3, tone=Tone.QUIET)
+
+
+def phase_lines(split: ProposeSplit) -> Iterator[Line]:
+    for number, phase in enumerate(split.proposed_phases, 1):
+        yield title(f"{number}. {one_line(phase.name)} · {phase.complexity.value} complexity")
+        yield from lines(phase.description, indent=3)
 
 
 def choice_lines(choice: ChoicePayload) -> Iterator[Line]:
@@ -230,7 +251,8 @@ def _closed(prompt: Prompt) -> Iterator[Line]:
     yield title(f"{by} answered {ago(prompt.responded_at)} via {via}")
     response = prompt.response or {}
     if "decision" in response:
-        yield Line(f"  {response['decision']}: {one_line(response.get('summary') or '')}")
+        said = response.get("summary") or response.get("reason") or ""
+        yield Line(f"  {response['decision']}: {one_line(said)}")
         yield from comment_lines(response.get("comments") or ())
     for answer in response.get("answers", ()):
         said = ". ".join(str(x) for x in (answer["option"], answer["text"]) if x)

@@ -18,7 +18,9 @@ from agents_manager.cli.render import (
 from agents_manager.domain.event import Level, Logged
 from agents_manager.domain.pipeline import Status
 from agents_manager.domain.task import ArtifactType, History, Project, Result, Task
-from agents_manager.flow.views import Mover, TaskView
+from agents_manager.flow.liveness import Mover
+from agents_manager.flow.pipelines import plain
+from agents_manager.flow.views import TaskView
 
 SHOWN_LINES = 12
 
@@ -41,16 +43,22 @@ def listing(rows: Sequence[Listed]) -> Iterator[Block]:
 def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
     task = view.task
     yield title(one_line(task.title))
-    facts = [task.id, view.project.name, f"pipeline {task.pipeline_id} {task.pipeline_version}"]
+    facts = [
+        task.id,
+        view.project.name,
+        f"pipeline {plain(task.pipeline_id)} {task.pipeline_version}",
+    ]
     facts += [task.type, f"{task.priority} priority", *(f"#{tag}" for tag in task.tags)]
     yield Line(" · ".join(facts), Tone.QUIET)
     yield Line()
     yield Line(f"Status  {view.status.title} ({task.status})")
     alarm = Tone.URGENT if view.next_mover.kind == "nobody" else Tone.PLAIN
     yield Line(f"Next    {one_line(view.next_mover.text)}", alarm)
+    yield Line(f"Why     {one_line(view.why)}", Tone.QUIET)
     yield from _places(view)
     yield from _questions(view)
     yield from _described(task)
+    yield from _phases(view)
     yield from _moves(view)
     if view.runs:
         yield Line()
@@ -98,11 +106,19 @@ def _refusals(entry: History) -> str:
 def _places(view: TaskView) -> Iterator[Line]:
     branches = [a.label for a in view.artifacts if a.type is ArtifactType.BRANCH]
     if branches:
-        yield Line(f"Branch  {branches[-1]} from {view.project.base_branch}")
+        yield Line(f"Branch  {branches[0]} from {view.project.base_branch}")
     pull = view.pull
     if pull is not None:
         merged = f" as {pull.merge_sha[:8]}" if pull.merge_sha else f" at {pull.head_sha[:8]}"
         yield Line(f"Pull    #{pull.number} into {pull.base_branch}, {pull.state}{merged}")
+
+
+def _phases(view: TaskView) -> Iterator[Block]:
+    if view.phases:
+        yield Line()
+        yield title("Phases")
+        rows = [(str(p.number), p.name, p.status.value) for p in view.phases]
+        yield Table(("NUMBER", "NAME", "STATUS"), rows, indent=2)
 
 
 def _questions(view: TaskView) -> Iterator[Line]:

@@ -1,15 +1,17 @@
 """Steps 2 and 3: what the agent is told. The exact text is stored with the run."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Task
+from agents_manager.flow import pipelines
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.prepare import of
 
@@ -19,25 +21,31 @@ _SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "
 async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     instructions = s.configs.of(project).instructions
-    parts = await s.store.read(lambda tx: sections(tx, s, run, task, instructions))
+    registry = pipelines.registry_of(s, project)
+    parts = await s.store.read(lambda tx: sections(tx, s, run, task, instructions, registry))
     text = "\n\n".join(f"# {heading}\n\n{body}" for heading, body in parts if body)
     await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
 
 
-def sections(tx: Tx, s: Services, run: Run, task: Task, instructions: str) -> list[tuple[str, str]]:
+def sections(
+    tx: Tx, s: Services, run: Run, task: Task, instructions: str, registry: Registry
+) -> list[tuple[str, str]]:
     """Everything the agent is told, in order, each part under its heading."""
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
+    phases = tx.phases.of_task(task.id)
     earlier = [r for r in tx.runs.of_task(task.id) if r.id != run.id and r.ended_at]
     return [
         ("Instructions", s.templates.get(run.mode) or s.templates["implement"]),
+        ("This phase", _phase(phases, run)),
         ("Task", _task(task)),
+        ("Phases", _phases(phases)),
         ("Plan", task.plan or ""),
         ("What there is already", _artifacts(tx.tasks.artifacts(task.id))),
         ("Earlier questions and answers", _exchange(prompts)),
         ("Review", _rounds(prompts)),
         ("Earlier runs", _runs(earlier)),
-        ("How to end", _outcomes(s.templates["outcome"], task, pipeline, s.registry)),
+        ("How to end", _outcomes(s.templates["outcome"], task, pipeline, registry)),
         ("Project instructions", instructions),
     ]
 
@@ -51,15 +59,30 @@ def _task(task: Task) -> str:
     return "\n".join([*lines, "", f"{facts} Tags: {tags}."])
 
 
+def _phase(phases: Iterable[Phase], run: Run) -> str:
+    phase = next((p for p in phases if p.id == run.phase_id), None)
+    return f"{phase.name}\n\n{phase.description}".strip() if phase else ""
+
+
+def _phases(phases: Iterable[Phase]) -> str:
+    return "\n".join(f"{p.position + 1}. {p.name} ({p.status}): {p.description}" for p in phases)
+
+
 def _artifacts(artifacts: Iterable[Artifact]) -> str:
     shown = [a for a in artifacts if a.type is not ArtifactType.DOCUMENT]
     return "\n".join(f"- {a.type.value.replace('_', ' ')}: {a.label}" for a in shown)
 
 
-def _exchange(prompts: Iterable[Prompt]) -> str:
+def _exchange(prompts: Sequence[Prompt]) -> str:
     told = [
         _answered(p.payload, p.response or {}) for p in prompts if p.type is PromptType.INFO_REQUEST
     ]
+    rejected = [
+        (p.response or {})
+        for p in prompts
+        if p.type is PromptType.SPLIT_PROPOSAL and (p.response or {})["decision"] == "rejected"
+    ]
+    told += [f"You proposed a split. It was rejected: {r['reason'] or 'go on'}" for r in rejected]
     return "\n\n".join(told)
 
 
@@ -126,10 +149,11 @@ def _outcomes(template: str, task: Task, pipeline: Pipeline, registry: Registry)
         outcome = next(
             (o for o in registry.outcomes.values() if name in (o.name, *o.aliases)), None
         )
-        if outcome is None or outcome.payload is None:
+        schema = outcome.payload_schema if outcome else None
+        if outcome is None or schema is None:
             text = outcome.description if outcome else ""
             lines.append(f"- `{name}`: {text} No payload.")
             continue
-        schema = json.dumps(outcome.payload.model_json_schema(), separators=(",", ":"))
-        lines.append(f"- `{name}`: {outcome.description} Payload: {schema}")
+        shape = json.dumps(schema, separators=(",", ":"))
+        lines.append(f"- `{name}`: {outcome.description} Payload: {shape}")
     return template.replace("{outcomes}", "\n".join(lines))

@@ -8,39 +8,51 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ExternalError
-from agents_manager.flow import artifacts
+from agents_manager.flow import artifacts, branches
+from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Change, Services, Tx
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Verdict
+
+DOCUMENTS = {
+    "plan_complete": "Plan",
+    "design_ready": "Design",
+    "investigation_complete": "Investigation",
+}
+"""Outcomes whose result is the text of the final message, and what that is called."""
 
 
 async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if "outcome" not in verdict or run.branch is None:
         return
+    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
     try:
-        change = await _change(s, project, run.branch)
-        await s.store.write(lambda tx: _keep(tx, s, run, task, project, change, verdict))
+        change = await _change(s, project, ground)
+        await s.store.write(lambda tx: _keep(tx, s, run, task, ground, change, verdict))
     except AgentsManagerError as error:
         missed = event.CollectionFailed(run=run.id, error=error.message)
         now = s.clock.now()
         await s.store.write(lambda tx: tx.events.add(task.id, missed, SYSTEM, now))
 
 
-async def _change(s: Services, project: Project, branch: str) -> Change:
+async def _change(s: Services, project: Project, ground: Ground) -> Change:
     """Tried twice: a review without this cannot be opened, or shows an older state."""
+    repo = Path(project.path)
     try:
-        return await s.workspaces.change(Path(project.path), branch, project.base_branch)
+        return await s.workspaces.change(repo, ground.branch, ground.base)
     except ExternalError:
-        return await s.workspaces.change(Path(project.path), branch, project.base_branch)
+        return await s.workspaces.change(repo, ground.branch, ground.base)
 
 
 def _keep(
-    tx: Tx, s: Services, run: Run, task: Task, project: Project, change: Change, verdict: Verdict
+    tx: Tx, s: Services, run: Run, task: Task, ground: Ground, change: Change, verdict: Verdict
 ) -> None:
-    assert run.branch is not None
-    artifacts.keep_change(tx, s, task, project, run.branch, change, run.id)
-    if verdict.get("outcome") == "plan_complete":
+    # Checks that failed end the run with an error, which is not collected.
+    passed = True if verdict.get("checks") else None
+    artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed)
+    title = DOCUMENTS.get(verdict.get("outcome", ""))
+    if title is not None:
         document = {"text": verdict.get("document", "")}
-        key = f"plan-{run.id}"
-        artifacts.keep(tx, s, task, ArtifactType.DOCUMENT, key, "Plan", document, run.id)
+        key = f"{title.lower()}-{run.id}"
+        artifacts.keep(tx, s, task, ArtifactType.DOCUMENT, key, title, document, run.id)

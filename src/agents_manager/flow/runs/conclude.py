@@ -12,6 +12,7 @@ from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Reported
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import Project, Task
+from agents_manager.flow import branches, pipelines
 from agents_manager.flow.ports import CheckResult, Said, Services
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
@@ -19,6 +20,8 @@ from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
 LAST_TURN = 2
 READ_ONLY = frozenset({"plan", "review", "investigate", "design"})
 MAX_CHECK_OUTPUT = 4_000
+_WRITTEN = {"plan": "plan_complete", "design": "design_ready"}
+"""Modes whose result is the text itself."""
 
 _ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
     "timeout": (ErrorClass.TIMEOUT, "The agent took longer than it may."),
@@ -59,7 +62,8 @@ async def _judge(
         lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     )
     offered = pipeline.offered_outcomes(task.status)
-    reading = outcomes.read_markers(said.final_text, offered, s.registry.outcomes)
+    known = pipelines.registry_of(s, project).outcomes
+    reading = outcomes.read_markers(said.final_text, offered, known)
     if isinstance(reading, Malformed):
         return Verdict(repair=reading.reason)
     head = await _settle_work(run, task, project, s)
@@ -81,7 +85,8 @@ async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> s
     if run.mode not in READ_ONLY and s.configs.of(project).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
-    change = await s.workspaces.change(Path(project.path), run.branch, project.base_branch)
+    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
+    change = await s.workspaces.change(Path(project.path), ground.branch, ground.base)
     return change.head_sha
 
 
@@ -95,8 +100,9 @@ def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
 
 def _infer(run: Run, text: str, offered: list[str], changed: bool) -> Verdict:
     """What exit 0 without an outcome means, by mode. A review is never taken as an approval."""
-    if run.mode == "plan" and text.strip() and "plan_complete" in offered:
-        return Verdict(outcome="plan_complete", payload=None, inferred=True, document=text)
+    written = _WRITTEN.get(run.mode)
+    if written in offered and text.strip():
+        return Verdict(outcome=written, payload=None, inferred=True, document=text)
     if run.mode not in READ_ONLY:
         if changed:
             return Verdict(outcome="pr_ready", payload=None, inferred=True)
@@ -113,11 +119,7 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
     if not checks:
         return verdict
     if project.trusted_commands != config.commands_fingerprint:
-        why = (
-            f'The commands of project "{project.name}" changed since they were trusted. '
-            f"Look at them, then run: am project trust {project.name}"
-        )
-        return trouble(why, ErrorClass.ENVIRONMENT)
+        return trouble(untrusted(project), ErrorClass.ENVIRONMENT)
     results = await s.checks.run(Path(project.path), head, checks)
     verdict["checks"] = [_kept(r) for r in results]
     failed = [r.name for r in results if not r.passed and r.severity == "error"]
@@ -126,6 +128,13 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
         refused = trouble(why, ErrorClass.CHECKS_FAILED)
         return {**verdict, **refused}
     return verdict
+
+
+def untrusted(project: Project) -> str:
+    return (
+        f'The commands of project "{project.name}" changed since they were trusted. '
+        f"Look at them, then run: am project trust {project.name}"
+    )
 
 
 def _kept(result: CheckResult) -> Check:

@@ -7,7 +7,8 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
-from agents_manager.flow import branches
+from agents_manager.flow import branches, pipelines
+from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
 
@@ -22,16 +23,22 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     try:
         agent = run.agent or s.configs.of(project).default_agent
         s.agents.get(agent, project)
-        branch = await branches.name(s, task, project)
+        pipeline = await s.store.read(
+            lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        )
+        pipelines.check_outcomes(s, project, pipeline, task.status)
+        ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
+        if run.phase_id is not None:
+            await s.workspaces.ensure_branch(Path(project.path), ground.base, project.base_branch)
         workspace = await s.workspaces.prepare(
-            Path(project.path), task.id, branch, project.base_branch
+            Path(project.path), task.id, ground.branch, ground.base
         )
     except ExternalError:
         raise
     except InvalidInput as error:
         why = " ".join([error.message, *error.details])
         return trouble(why, ErrorClass.ENVIRONMENT)
-    await s.store.write(lambda tx: _begin(tx, s, run, task, project, agent, workspace))
+    await s.store.write(lambda tx: _begin(tx, s, run, task, ground, agent, workspace))
     return None
 
 
@@ -45,12 +52,12 @@ def agent_actor(run: Run, agent: str | None = None) -> Actor:
 
 
 def _begin(
-    tx: Tx, s: Services, run: Run, task: Task, project: Project, agent: str, workspace: Workspace
+    tx: Tx, s: Services, run: Run, task: Task, ground: Ground, agent: str, workspace: Workspace
 ) -> None:
     if tx.runs.get(run.id).status is not RunStatus.QUEUED:
         return
     now = s.clock.now()
-    branches.keep(tx, s, task, project, workspace.branch)
+    branches.keep(tx, s, task, ground)
     tx.runs.update(
         run.id,
         status=RunStatus.RUNNING,

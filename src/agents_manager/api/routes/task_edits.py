@@ -1,0 +1,48 @@
+"""Tasks: changing their words, removing them, explaining them, mending them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from agents_manager.api import forms, pages, schemas
+from agents_manager.api.context import Admin, Caller, Services
+from agents_manager.flow import edits, views
+
+router = APIRouter(prefix="/tasks", tags=["tasks"])
+
+
+@router.patch("/{task_id}")
+async def edit_task(s: Services, actor: Caller, task_id: str, form: forms.TaskEdit) -> pages.Edited:
+    """Changes the words of a task, also while an agent works at it; lists are replaced as a whole.
+    The task keeps its version and its pipeline."""
+    changes = form.model_dump(exclude_unset=True, exclude={"expect_version"})
+    edited = await edits.edit(s, task_id, changes, actor, expect_version=form.expect_version)
+    return pages.Edited(
+        task=schemas.Task.of(edited.task),
+        fields=list(edited.fields),
+        run=edited.run.id if edited.run else None,
+    )
+
+
+@router.delete("/{task_id}")
+async def delete_task(
+    s: Services, actor: Admin, task_id: str, query: Annotated[forms.DeleteQuery, Query()]
+) -> pages.Deleted:
+    """Deletes a task and its record for ever; branches, commits and snapshots stay. Refused while
+    a run goes on or, unless forced, while other tasks depend on it."""
+    return pages.Deleted.of(await edits.delete(s, task_id, actor, force=query.force))
+
+
+@router.get("/{task_id}/why")
+async def explain_task(s: Services, actor: Caller, task_id: str) -> pages.Why:
+    """Why the task is where it is and what it waits for, in one paragraph."""
+    return pages.Why.of(await s.store.read(lambda tx: views.task(tx, s, task_id, actor)))
+
+
+@router.post("/{task_id}/retry-hook")
+async def retry_hook(
+    s: Services, actor: Caller, task_id: str, form: forms.RetryForm | None = None
+) -> pages.Retried:
+    """Performs a failed effect of the task once more; refused when the task went on since."""
+    wanted = form.effect if form else None
+    return pages.Retried.of(await edits.retry_hook(s, task_id, wanted, actor))

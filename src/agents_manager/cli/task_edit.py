@@ -1,0 +1,112 @@
+"""The commands of `am task` that change its words, remove it, explain it or mend it."""
+
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from agents_manager.cli import files, session
+from agents_manager.cli.render import Line, Tone, one_line, short
+from agents_manager.cli.session import Desk
+
+if TYPE_CHECKING:
+    from agents_manager.flow.edits import Deleted
+
+LISTS = {"tags": "tags", "criteria": "acceptance_criteria", "dependencies": "dependencies"}
+KEPT = "The run that is going on keeps the words it was given."
+
+
+@click.command()
+@click.argument("task")
+@click.option("--title")
+@click.option("--description", metavar="TEXT")
+@click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
+@click.option("--type", "type_", metavar="TEXT")
+@click.option("--priority")
+@click.option("--size")
+@click.option("--complexity")
+@click.option("--tag", "tags", multiple=True, help="These instead of those it has.")
+@click.option("--criterion", "criteria", multiple=True, help="These instead of those it has.")
+@click.option("--depends-on", multiple=True, metavar="TASK", help="These instead of those it has.")
+@click.option("--clear", multiple=True, type=click.Choice(list(LISTS)), help="Leave none.")
+@session.command
+async def edit(
+    desk: Desk, task: str, description_file: BinaryIO | None, clear: tuple[str, ...], **given: Any
+) -> None:
+    """Change the words of a task, also while an agent works at it."""
+    from agents_manager.flow import edits
+
+    lists = {"tags": given["tags"], "criteria": given["criteria"]}
+    lists["dependencies"] = given["depends_on"]
+    if any(lists[name] for name in clear):
+        raise click.UsageError(f"Give --clear {clear[0]} or what it shall hold, not both.")
+    if description_file is not None and given["description"] is not None:
+        raise click.UsageError("Give --description or --description-file, not both.")
+    changes = {name: given[name] for name in ("title", "priority", "size", "complexity")}
+    changes["type"] = given["type_"]
+    changes["description"] = (
+        files.text(description_file) if description_file else given["description"]
+    )
+    changes |= {LISTS[name]: value for name, value in lists.items() if value or name in clear}
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if not changes:
+        raise click.UsageError("Say what to change, for instance --title or --priority.")
+    edited = await edits.edit(desk.services, task, changes, desk.actor)
+    name = f'{short(edited.task.id)} "{one_line(edited.task.title)}"'
+    what = ", ".join(edited.fields).replace("_", " ") or "nothing; it was so before"
+    desk.output.show(edited, lambda: [Line(f"Changed {name}: {what}.")])
+    if edited.run is not None and edited.fields:
+        desk.output.say(KEPT)
+
+
+@click.command()
+@click.argument("task")
+@click.option("--force", is_flag=True, help="Also if others depend on it; they do so no more.")
+@session.command
+async def delete(desk: Desk, task: str, force: bool) -> None:
+    """Delete a task and its record for ever; its branches and commits stay."""
+    from agents_manager.flow import edits
+
+    deleted = await edits.delete(desk.services, task, desk.actor, force=force)
+    name = f'{short(deleted.task.id)} "{one_line(deleted.task.title)}"'
+    desk.output.show(deleted, lambda: [Line(f"Deleted {name} ({deleted.task.status}).")])
+    for line in _what_stays(deleted):
+        desk.output.say(line)
+
+
+def _what_stays(deleted: "Deleted") -> list[str]:
+    said: list[str] = []
+    if deleted.branches:
+        said.append(f"Its branches and snapshots stay: {', '.join(deleted.branches)}.")
+    if deleted.released:
+        names = ", ".join(short(one) for one in deleted.released)
+        said.append(f"These depend on it no more: {names}.")
+    if deleted.left is not None:
+        said.append(f"Its worktree could not be removed: {deleted.left}")
+    return said
+
+
+@click.command()
+@click.argument("task")
+@session.command
+async def why(desk: Desk, task: str) -> None:
+    """Say why a task is where it is, and what it waits for."""
+    from agents_manager.flow import views
+
+    view = await desk.read(lambda tx: views.task(tx, desk.services, task, desk.actor))
+    document = {"task": view.task, "next_mover": view.next_mover, "why": view.why}
+    tone = Tone.URGENT if view.next_mover.kind == "nobody" else Tone.PLAIN
+    desk.output.show(document, lambda: [Line(one_line(view.why), tone)])
+
+
+@click.command("retry-hook")
+@click.argument("task")
+@click.argument("effect", required=False)
+@session.command
+async def retry_hook(desk: Desk, task: str, effect: str | None) -> None:
+    """Perform a failed hook of a task once more; name it, or the id of its effect."""
+    from agents_manager.flow import edits
+
+    row = await edits.retry_hook(desk.services, task, effect, desk.actor)
+    text = f"{row.kind} will be performed again (attempt {row.attempt})."
+    desk.output.show(row, lambda: [Line(text)])
+    await desk.say_if_idle(row.task_id)

@@ -1,0 +1,78 @@
+"""What a task's past says, read from its history alone: how often it came round, and where it was
+last at work. The engine and the simulation count by the same functions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from agents_manager.domain.pipeline import Pipeline, TriggerType
+from agents_manager.domain.task import History, HookRecord, Result
+
+RETRY = "retry"
+"""The trigger of a run that was started again where it stood."""
+MIGRATION = "migration"
+"""The trigger of a step to another version of the pipeline."""
+_BEGIN_A_PHASE = frozenset({"execute_split", "advance_phase"})
+_UNCOUNTED = frozenset({TriggerType.PROMPT_RESPONSE, TriggerType.AGENT_ERROR, RETRY})
+
+
+class Entry(Protocol):
+    """One attempt at a transition; the oldest comes first."""
+
+    @property
+    def result(self) -> Result: ...
+    @property
+    def trigger(self) -> str: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def to(self) -> str: ...
+    @property
+    def hooks(self) -> Sequence[HookRecord]: ...
+
+
+def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
+    """Counted moves into each status since the last grant; the very first is no repetition. A
+    move that was taken back does not count, nor does the way out of a failure. Each phase
+    counts for itself."""
+    counts: dict[str, int] = {}
+    granted = False
+    failed = False
+    for entry in entries:
+        if entry.result is Result.GRANTED:
+            counts, granted = {}, True
+        elif entry.result is Result.ROLLED_BACK:
+            counts[entry.source] = counts.get(entry.source, 0) - 1
+        elif entry.result is Result.DONE and entry.trigger != MIGRATION:
+            if any(hook.name in _BEGIN_A_PHASE for hook in entry.hooks):
+                counts, granted = {entry.to: 1}, False
+            elif entry.trigger not in _UNCOUNTED and not failed:
+                counts[entry.to] = counts.get(entry.to, 0) + 1
+            failed = entry.trigger == TriggerType.AGENT_ERROR
+    return counts if granted else {status: n - 1 for status, n in counts.items()}
+
+
+def as_named_now(entries: Sequence[History]) -> list[History]:
+    """The history under the names that its statuses have in the version the task is on now."""
+    names: dict[str, str] = {}
+    told: list[History] = []
+    for entry in reversed(entries):
+        to = names.get(entry.to, entry.to)
+        if entry.trigger == MIGRATION:
+            renamed: Mapping[str, str] = (entry.payload or {})["statuses"]
+            names = {**names, **{old: names.get(new, new) for old, new in renamed.items()}}
+        source = names.get(entry.source, entry.source)
+        told.append(replace(entry, source=source, to=to) if names else entry)
+    return told[::-1]
+
+
+def origin(pipeline: Pipeline, status: str, entries: Sequence[Entry]) -> str | None:
+    """The last active status the task was in."""
+    if pipeline.is_active(status):
+        return status
+    for entry in reversed(entries):
+        # A version that the task was migrated to need not have every status of the one before.
+        known = entry.result is not Result.REFUSED and pipeline.has(entry.source)
+        if known and pipeline.is_active(entry.source):
+            return entry.source
+    return None

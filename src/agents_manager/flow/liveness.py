@@ -1,0 +1,182 @@
+"""Who moves a task next, from durable facts only. *Nobody* is an alarm, told once per version of
+the task."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agents_manager.domain import event
+from agents_manager.domain.effects import Notify
+from agents_manager.domain.ids import EffectId, HistoryId, TaskId
+from agents_manager.domain.names import visible
+from agents_manager.domain.pipeline import (
+    ANY_STATUS,
+    Pipeline,
+    Policy,
+    PromptType,
+    Transition,
+    TriggerType,
+)
+from agents_manager.domain.prompt import Prompt, PromptStatus
+from agents_manager.domain.run import RunStatus
+from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
+from agents_manager.errors import NotFound
+from agents_manager.flow import asking, facts, planning
+from agents_manager.flow.ports import Services, Tx
+
+SUPERVISOR = Actor(type=ActorType.SUPERVISOR, name="supervisor")
+TOLD = "-stranded-"
+"""Between the id and the version of a task, the id of the notice that it is stranded."""
+PAGE = 200
+SHOWN = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """Who moves the task next. *Nobody* is an alarm."""
+
+    kind: str
+    """`run`, `prompt`, `choice`, `effect`, `timer`, `dependency`, `person`, `finished` or
+    `nobody`."""
+    text: str
+    id: str | None = None
+
+
+def next_mover(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Mover:
+    if pipeline.is_final(task.status):
+        return Mover("finished", "The task is finished.")
+    return next(_movers(tx, task, pipeline, now))
+
+
+def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[Mover]:
+    for prompt in tx.prompts.pending(task.id):
+        if answerable(prompt, now):
+            yield _asked(prompt)
+    effects = [e for e in tx.effects.open(task.id) if e.kind != "notify"]
+    live = tx.runs.live(task.id)
+    if live is not None:
+        waits = [e for e in effects if e.id == live.effect_id and e.due_at > now]
+        if live.status is RunStatus.QUEUED and waits:
+            yield _timer(waits[0])
+        verb = "is working" if live.started_at else "is about to start"
+        yield Mover("run", f"{live.agent or 'An agent'} {verb} ({live.mode}).", live.id)
+    if effects:
+        first = effects[0]
+        delayed = first.status == "pending" and first.due_at > now
+        text = f"The engine performs {first.kind}."
+        yield _timer(first) if delayed else Mover("effect", text, first.id)
+    waiting = facts.unresolved(tx, task) if _heeds_dependencies(pipeline, task.status) else []
+    if waiting:
+        titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
+        yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)
+    ways = _by_hand(pipeline, task.status)
+    named = ", ".join(t.title for t in ways)
+    if ways and (not may_strand(pipeline, task.status) or _left_so(tx, task)):
+        yield Mover("person", f"Somebody moves it by hand: {named}.")
+    yield Mover("nobody", _forsaken(tx, task, pipeline, named))
+
+
+def answerable(prompt: Prompt, now: datetime) -> bool:
+    return prompt.expires_at is None or prompt.expires_at > now
+
+
+def may_strand(pipeline: Pipeline, status: str) -> bool:
+    """Whether a task can stand there with nobody to move it. Where somebody has to be asked, a
+    move by hand does not help: nobody knows of it. Nor does a way out of every status."""
+    if pipeline.is_final(status):
+        return False
+    explicit = [t for t in _by_hand(pipeline, status) if t.source != ANY_STATUS]
+    return pipeline.awaits_human(status) or not explicit
+
+
+def stranded(tx: Tx, now: datetime) -> list[TaskId]:
+    """Tasks that nobody will move and nobody was told of."""
+    versions = [
+        tx.pipelines.get(p.id, v.version)
+        for p in tx.pipelines.all()
+        for v in tx.pipelines.versions(p.id)
+    ]
+    names = {s.id for p in versions for s in p.statuses if may_strand(p, s.id)}
+    found: list[TaskId] = []
+    after: str | None = None
+    while page := tx.tasks.idle(names, now, told=TOLD, after=after, limit=PAGE):
+        after = page[-1].id
+        for task in page:
+            pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+            if may_strand(pipeline, task.status) and _is_stranded(tx, task, pipeline, now):
+                found.append(task.id)
+    return found
+
+
+def tell(tx: Tx, s: Services, task_id: TaskId) -> None:
+    """Puts it on record and sends a notice, unless the task is moved after all or it was told."""
+    task, now = tx.tasks.get(task_id), s.clock.now()
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    mover = next_mover(tx, task, pipeline, now)
+    notice = EffectId(f"{task.id}{TOLD}{task.version}")
+    if mover.kind != "nobody" or _was_told(tx, notice):
+        return
+    alarm = event.TaskStranded(status=task.status, version=task.version, reason=mover.text)
+    tx.events.add(task.id, alarm, SUPERVISOR, now)
+    words = Notify(title=f"Nobody will move: {task.title}", body=mover.text)
+    entries = tx.history.of_task(task.id)
+    history_id = entries[-1].id if entries else HistoryId(task.id)
+    planning.add(tx, s, task, words, notice, history_id, 0, Policy.BEST_EFFORT)
+
+
+def _was_told(tx: Tx, notice: EffectId) -> bool:
+    try:
+        tx.effects.get(notice)
+    except NotFound:
+        return False
+    return True
+
+
+def _is_stranded(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> bool:
+    return next_mover(tx, task, pipeline, now).kind == "nobody"
+
+
+def _asked(prompt: Prompt) -> Mover:
+    if prompt.type is PromptType.CHOICE:
+        return Mover("choice", f"An admin chooses: {asking.summary(prompt)}", prompt.id)
+    return Mover("prompt", f"A person answers: {asking.summary(prompt)}", prompt.id)
+
+
+def _timer(effect: EffectRow) -> Mover:
+    why = f" {visible(effect.error, SHOWN)}" if effect.error else ""
+    at = f"{effect.due_at:%Y-%m-%d %H:%M:%S} UTC"
+    text = f"{effect.kind} is due at {at} (attempt {effect.attempt}).{why}"
+    return Mover("timer", text, effect.id)
+
+
+def _by_hand(pipeline: Pipeline, status: str) -> Sequence[Transition]:
+    by_hand = (TriggerType.MANUAL, TriggerType.ANY)
+    return [t for t in pipeline.leaving(status) if t.trigger.type in by_hand]
+
+
+def _heeds_dependencies(pipeline: Pipeline, status: str) -> bool:
+    """A dependency holds up only what asks for it."""
+    going_on = (TriggerType.MANUAL, TriggerType.ANY, TriggerType.AUTO)
+    return any(
+        guard.type == "dependencies_resolved" and not guard.negate
+        for t in pipeline.leaving(status)
+        if t.trigger.type in going_on
+        for guard in t.guards
+    )
+
+
+def _left_so(tx: Tx, task: Task) -> bool:
+    """Somebody was asked, and chose to leave it as it is."""
+    asked = tx.prompts.of_task(task.id)
+    return bool(asked) and (asked[-1].response or {}).get("choice_id") == "stay"
+
+
+def _forsaken(tx: Tx, task: Task, pipeline: Pipeline, ways: str) -> str:
+    last = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.PENDING]
+    if last:
+        what = f"The question {last[-1].id} expired before anybody answered."
+    elif pipeline.awaits_human(task.status):
+        what = "It waits for a person, but nobody was asked."
+    else:
+        what = "No agent works at it, nothing is under way, and nobody was asked."
+    return f"{what} By hand: {ways}." if ways else f"{what} There is no move by hand either."

@@ -1,0 +1,126 @@
+"""Effects on pull requests: opened, brought up to date, merged. Each looks before it leaps."""
+
+from pathlib import Path
+
+from agents_manager.domain import effects, event
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.payload import MergeTrouble
+from agents_manager.domain.pipeline import Trigger, TriggerType
+from agents_manager.domain.task import (
+    SYSTEM,
+    ArtifactType,
+    EffectRow,
+    Project,
+    PullRequest,
+    PullState,
+    Task,
+)
+from agents_manager.errors import HookFailed
+from agents_manager.flow import artifacts, branches, transitions
+from agents_manager.flow.branches import Ground
+from agents_manager.flow.ports import Change, Conflicted, Services, Tx
+from agents_manager.flow.settling import finish, task_and_project
+
+
+async def publish(row: EffectRow, s: Services) -> None:
+    """The pull request of the phase at work, or of the task."""
+    task, project = await task_and_project(s, row)
+    ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
+    await _open(row, s, task, project, ground)
+
+
+async def publish_final(row: EffectRow, s: Services) -> None:
+    """The pull request that takes all phases to the base."""
+    task, project = await task_and_project(s, row)
+    ground = await s.store.read(lambda tx: branches.of_task(tx, s, task, project))
+    await _open(row, s, task, project, ground)
+
+
+async def merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
+    task, project = await task_and_project(s, row)
+    pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
+    try:
+        result = await s.forge.merge(project, pull, effect.head_sha or pull.head_sha)
+    except HookFailed:
+        # The next review must look at the branch as it is now.
+        ground = Ground(pull.head_branch, pull.base_branch, pull.title)
+        await artifacts.refresh_change(s, task, project, ground.branch, ground.base)
+        await s.forge.publish(
+            project, task, pull.head_branch, pull.base_branch, pull.title, pull.body
+        )
+        raise
+    whole = None
+    if pull.base_branch != project.base_branch:
+        # What the phases add up to so far: the final review looks at this.
+        whole = await s.workspaces.change(Path(project.path), pull.base_branch, project.base_branch)
+
+    def then(tx: Tx) -> None:
+        if isinstance(result, Conflicted):
+            _conflicted(tx, s, task, pull, result)
+            return
+        now = s.clock.now()
+        tx.pulls.update(pull.id, now, state=PullState.MERGED, merge_sha=result.sha)
+        merged = event.PullMerged(number=pull.number, merge_sha=result.sha)
+        tx.events.add(task.id, merged, SYSTEM, now)
+        _keep_whole(tx, s, task, project, pull, whole)
+
+    await finish(s, row, then)
+
+
+def _keep_whole(
+    tx: Tx, s: Services, task: Task, project: Project, pull: PullRequest, whole: Change | None
+) -> None:
+    if whole is not None:
+        artifacts.keep_change(tx, s, task, pull.base_branch, project.base_branch, whole)
+
+
+def _conflicted(tx: Tx, s: Services, task: Task, pull: PullRequest, result: Conflicted) -> None:
+    conflict = event.MergeConflicted(number=pull.number, files=result.files)
+    tx.events.add(task.id, conflict, SYSTEM, s.clock.now())
+    trouble = MergeTrouble(message=result.message, files=result.files)
+    outcome = Trigger(type=TriggerType.AGENT_OUTCOME, outcome="conflicts_detected")
+    fired = Fired(trigger=outcome, payload=trouble.model_dump(mode="json"))
+    transitions.report(tx, s, task.id, fired, SYSTEM)
+
+
+def _chosen(
+    tx: Tx, s: Services, task: Task, project: Project, effect: effects.MergePr
+) -> PullRequest:
+    match effect.which:
+        case "current":
+            pull = tx.pulls.of_task(task.id)
+        case "phase":
+            ground = branches.at_work(tx, s, task, project)
+            pull = branches.pull_from(tx, task, ground.branch)
+        case "final":
+            pull = branches.pull_from(tx, task, branches.of_task(tx, s, task, project).branch)
+    if pull is None:
+        raise HookFailed(f'Task "{task.title}" has no pull request to merge.')
+    return pull
+
+
+async def _open(row: EffectRow, s: Services, task: Task, project: Project, ground: Ground) -> None:
+    pull = await s.forge.publish(
+        project, task, ground.branch, ground.base, ground.title, task.description
+    )
+
+    def then(tx: Tx) -> None:
+        happened: event.Event
+        # By our own record: the forge may know it from an attempt that was cut short.
+        known = tx.tasks.artifacts(task.id, ArtifactType.PULL_REQUEST)
+        if any(a.key == str(pull.number) for a in known):
+            happened = event.PullUpdated(number=pull.number, head_sha=pull.head_sha)
+        else:
+            happened = event.PullCreated(
+                number=pull.number,
+                head=pull.head_branch,
+                base=pull.base_branch,
+                head_sha=pull.head_sha,
+            )
+        tx.events.add(task.id, happened, SYSTEM, s.clock.now())
+        label = f"Pull request #{pull.number}"
+        data = {"number": pull.number, "head_sha": pull.head_sha, "id": pull.id}
+        kind, key = ArtifactType.PULL_REQUEST, str(pull.number)
+        artifacts.keep(tx, s, task, kind, key, label, data)
+
+    await finish(s, row, then, {"number": pull.number})

@@ -1,0 +1,31 @@
+"""Phases of tasks, in their order."""
+
+from typing import Any
+
+from sqlalchemy import Connection, bindparam
+
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.phase import Phase, PhaseStatus
+from agents_manager.errors import PhaseNotFound
+from agents_manager.store import schema
+from agents_manager.store.rows import Rows
+
+PHASES = Rows(schema.phase, Phase, PhaseNotFound, status=PhaseStatus)
+_PHASE = schema.phase.c
+_OF_TASK = PHASES.select.where(_PHASE.task_id == bindparam("wanted")).order_by(
+    _PHASE.position, _PHASE.id
+)
+
+
+class Phases:
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def add(self, phase: Phase) -> None:
+        PHASES.add(self._connection, phase)
+
+    def of_task(self, task_id: TaskId) -> list[Phase]:
+        return PHASES.all(self._connection, _OF_TASK, {"wanted": task_id})
+
+    def update(self, phase_id: str, **fields: Any) -> None:
+        PHASES.update(self._connection, phase_id, fields)

@@ -1,0 +1,167 @@
+"""Deleting tasks, and performing failed hooks once more."""
+
+from pathlib import Path
+
+import pytest
+
+from agents_manager.domain.effects import DeleteWorktree, StartAgent
+from agents_manager.domain.ids import EffectId
+from agents_manager.domain.task import EffectRow, Task
+from agents_manager.engine.durable import RecordedSteps
+from agents_manager.errors import ExternalError, RetryRefused, TaskInUse, TaskNotFound
+from agents_manager.flow import edits, hooks, planning, tasks
+from agents_manager.flow.ports import Tx
+from tests import repos, worlds
+from tests.worlds import ANN, GREETING, World
+
+HANG = {"implement": [[{"hang": True}]]}
+
+
+async def test_a_deleted_task_is_gone_and_its_branch_stays(world: World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    view = await world.until(task, "review")
+    await world.settled(task)
+    branch, run = view.prompts[0].payload["branch"], view.runs[0]
+    head = repos.sha(world.repo, branch)
+    deleted = await edits.delete(world.s, task.id, ANN)
+    assert (deleted.branches, deleted.released, deleted.left) == ((branch,), (), None)
+    assert repos.sha(world.repo, branch) == head
+    assert not (world.s.jobs_dir / run.id).exists()
+    with pytest.raises(TaskNotFound):
+        await world.view(task)
+    with pytest.raises(TaskNotFound):
+        await edits.delete(world.s, task.id, ANN)
+    assert await world.s.store.read(lambda tx: tx.prompts.pending()) == []
+    await hooks.perform(run.effect_id, 1, world.s, RecordedSteps())
+
+
+async def test_a_task_with_a_live_run_is_not_deleted(world: World) -> None:
+    task = await world.start(HANG, pipeline="simple")
+    view = await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+    assert view.run is not None
+    with pytest.raises(TaskInUse, match=f"am run stop {view.run.id}"):
+        await edits.delete(world.s, task.id, ANN, force=True)
+    await tasks.stop_run(world.s, view.run.id, ANN)
+    await world.wait(task, lambda v: bool(v.prompts), "stopped")
+    await world.settled(task)
+    await edits.delete(world.s, task.id, ANN)
+
+
+async def test_a_task_that_others_wait_for_is_deleted_only_by_force(world: World) -> None:
+    first = await world.create({}, pipeline="simple", title="First")
+    second = await world.create({}, pipeline="simple", title="Second", dependencies=[first.id])
+    with pytest.raises(TaskInUse, match="others wait for it") as refused:
+        await edits.delete(world.s, first.id, ANN)
+    assert refused.value.details == (f'Task "Second" ({second.id})',)
+    deleted = await edits.delete(world.s, first.id, ANN, force=True)
+    assert deleted.released == (second.id,)
+    view = await world.view(second)
+    assert (view.task.dependencies, view.next_mover.kind) == ((), "person")
+    assert (await world.types(second))[-1] == "task.edited"
+
+
+async def test_a_worktree_that_cannot_be_removed_is_told(world: World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    await world.until(task, "review")
+    await world.settled(task)
+    world.repo.rename(world.repo.with_name("moved away"))
+    deleted = await edits.delete(world.s, task.id, ANN)
+    assert deleted.left
+    world.repo.with_name("moved away").rename(world.repo)
+
+
+class Deaf:
+    """A channel that fails until somebody mends it."""
+
+    name = "deaf"
+
+    def __init__(self) -> None:
+        self.broken = True
+        self.heard: list[str] = []
+
+    async def send(self, title: str, body: str, task: Task, key: str) -> None:
+        if self.broken:
+            raise _Unreachable("Nobody picks up.")
+        self.heard.append(title)
+
+
+class _Unreachable(ExternalError):
+    retryable = False
+
+
+async def failed(world: World, task: Task) -> list[EffectRow]:
+    return await world.s.store.read(lambda tx: tx.effects.failed(task.id))
+
+
+async def test_a_failed_hook_is_performed_once_more(tmp_path: Path, repo: Path) -> None:
+    channel = Deaf()
+    async with worlds.working(tmp_path / "home", repo, channels=(channel,)) as world:
+        task = await world.start(GREETING, pipeline="simple")
+        await world.until(task, "review")
+        await world.settled(task)
+        [row] = await failed(world, task)
+        assert (row.kind, row.attempt) == ("notify", 1)
+        assert "Nobody picks up." in (await world.view(task)).why
+        channel.broken = False
+        again = await edits.retry_hook(world.s, task.id, None, ANN)
+        assert (again.id, again.attempt, again.status) == (row.id, 2, "pending")
+        await world.settled(task)
+        assert channel.heard == ["Work is ready for review"]
+        [logged] = [e for e in await world.events(task) if e.type == "hook.retried"]
+        assert logged.actor.name == "ann"
+        with pytest.raises(RetryRefused, match="has no failed hook"):
+            await edits.retry_hook(world.s, task.id, None, ANN)
+
+
+async def test_several_failed_hooks_are_listed_and_one_is_named(tmp_path: Path, repo: Path) -> None:
+    async with worlds.working(tmp_path / "home", repo, channels=(Deaf(),)) as world:
+        task = await world.start(GREETING, pipeline="simple")
+        for n in (1, 2):
+            await world.wait(task, lambda v, n=n: bool(v.prompts) and len(v.runs) == n, "reviewed")
+            await world.settled(task)
+            if n == 1:
+                await world.review(task, "changes_requested", summary="More.")
+        rows = await failed(world, task)
+        with pytest.raises(RetryRefused, match="several failed hooks; say which") as refused:
+            await edits.retry_hook(world.s, task.id, None, ANN)
+        assert [d.split()[0] for d in refused.value.details] == [row.id for row in rows]
+        with pytest.raises(RetryRefused, match='no failed hook "merge_pr"'):
+            await edits.retry_hook(world.s, task.id, "merge_pr", ANN)
+        assert (await edits.retry_hook(world.s, task.id, rows[1].id, ANN)).id == rows[1].id
+
+
+async def test_a_hook_is_not_repeated_after_the_task_went_on(world: World) -> None:
+    """The merge was refused and the task taken back: what failed belongs to another version."""
+    task = await world.start(GREETING, pipeline="simple")
+    view = await world.until(task, "review")
+    await world.settled(task)
+    repos.commit(Path(str(view.runs[0].workspace)), {"late.txt": "late\n"}, "Late")
+    await world.review(task, "approved")
+    await world.wait(task, lambda v: bool(v.prompts) and v.prompts[0].revision == 2, "reopened")
+    [row] = await failed(world, task)
+    assert row.kind == "merge_pr"
+    with pytest.raises(RetryRefused, match="no failed hook that may be performed again") as refused:
+        await edits.retry_hook(world.s, task.id, None, ANN)
+    assert "the task went on since, and is in review now" in refused.value.details[0]
+    assert await failed(world, task) == [row]
+
+
+async def test_a_hook_of_this_version_is_repeated_but_a_run_is_not(world: World) -> None:
+    task = await world.create(GREETING, pipeline="simple")
+    await tasks.move(world.s, task.id, ANN, to="cancelled")
+    await world.settled(task)
+
+    def fail(tx: Tx) -> None:
+        found, entry = tx.tasks.get(task.id), tx.history.of_task(task.id)[-1]
+        for position, effect in enumerate((DeleteWorktree(), StartAgent(run_id="none"))):
+            name = EffectId(f"{entry.id}-{position}")
+            planning.add(tx, world.s, found, effect, name, entry.id, position, "best_effort")
+            tx.effects.update(name, status="failed", error="No.")
+
+    await world.s.store.write(fail)
+    with pytest.raises(RetryRefused, match="no failed hook that may") as refused:
+        await edits.retry_hook(world.s, task.id, "start_agent", ANN)
+    assert "a run that ended is not repeated" in refused.value.details[0]
+    assert (await edits.retry_hook(world.s, task.id, None, ANN)).kind == "delete_worktree"
+    await world.settled(task)
+    assert [row.kind for row in await failed(world, task)] == ["start_agent"]
