@@ -148,3 +148,38 @@ async def test_phases_can_be_skipped_and_put_into_another_order(world: World) ->
         ("c", PhaseStatus.SKIPPED),
         ("b", PhaseStatus.PENDING),
     ]
+
+
+async def test_a_split_after_a_review_withdraws_the_pull_request_of_the_whole(world: World) -> None:
+    task = await world.start(
+        {
+            "plan": [[{"say": "p"}, {"outcome": "plan_complete"}]],
+            "implement": [writes("one"), [SPLIT], writes("two"), writes("three")],
+        }
+    )
+    await world.until(task, "planned")
+    await world.review(task, "approved")
+    await reviewed(world, task, 2)
+    await world.settled(task)
+    await world.review(task, "changes_requested", summary="Too much at once.")
+    view = await world.until(task, "pending_split")
+    await world.answer(view.prompts[0], {"decision": "approved"})
+    for runs in (4, 5):
+        await reviewed(world, task, runs)
+        await world.settled(task)
+        await world.review(task, "approved")
+    await world.wait(
+        task,
+        lambda v: v.task.status == "pr_review" and v.prompts[0].payload["base"] == "main",
+        "the final review",
+    )
+    await world.settled(task)
+    await world.review(task, "approved")
+    view = await world.until(task, "done")
+    pulls = await world.s.store.read(lambda tx: tx.pulls.all_of_task(task.id))
+    assert [(p.number, p.state.value) for p in pulls] == [
+        (1, "closed"),
+        (2, "merged"),
+        (3, "merged"),
+        (4, "merged"),
+    ]

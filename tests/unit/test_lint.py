@@ -312,6 +312,17 @@ CASES = {
         "bad_params",
         "transitions.12.guards.0.params.statusId",
     ),
+    "too-many-from-everywhere": Case(
+        document(*(edge("*", "done", id=str(n)) for n in range(20))),
+        "too_many",
+        "transitions",
+        says='"*" is left by 21 transitions; at most 20',
+    ),
+    "too-many-from-one": Case(
+        document(*(edge("stuck", "done", id=str(n)) for n in range(100))),
+        "too_many",
+        "transitions",
+    ),
     "shape": Case(
         document(edge("open", "dome")),
         "shape",

@@ -54,6 +54,7 @@ class Graph:
         }
         self.reachable = closure([pipeline.initial.id], lambda s: named[s])
         self._before = _reversed(named)
+        self._origins: dict[str, tuple[str, ...]] = {}
         self.leaving = {s: tuple(self._edges(s)) for s in self.statuses}
         self.entering: Mapping[str, list[Edge]] = defaultdict(list)
         for edge in self.edges():
@@ -65,6 +66,11 @@ class Graph:
 
     def origins(self, status: str) -> tuple[str, ...]:
         """The active statuses that a task can come from when it stands here."""
+        if status not in self._origins:
+            self._origins[status] = self._before_it(status)
+        return self._origins[status]
+
+    def _before_it(self, status: str) -> tuple[str, ...]:
         if self._is_active(status):
             return (status,)
 

@@ -1,7 +1,7 @@
 """Lint: what is wrong with a pipeline before any task walks it. Errors refuse the save, warnings
 are shown; each names the place in the document and the way out."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -13,6 +13,7 @@ from agents_manager.domain.lint_guards import competing, never_passing
 from agents_manager.domain.lint_waits import waits
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
+    ANY_STATUS,
     ORIGIN,
     Category,
     Pipeline,
@@ -21,6 +22,9 @@ from agents_manager.domain.pipeline import (
 )
 from agents_manager.domain.registry import Registry
 from agents_manager.errors import InvalidPipeline
+
+MAX_WILD = 20
+MAX_LEAVING = 100
 
 DONE_BEFORE = AGENT_HOOKS | {"stop_agent"}
 """Hooks whose failure takes no task back: a run is stopped before the move, and one that cannot be
@@ -36,6 +40,9 @@ EXPECTED: Mapping[str, Sequence[str]] = {
 
 def check(pipeline: Pipeline, registry: Registry) -> list[Finding]:
     """Every finding, errors first, in the order of the document."""
+    crowded = list(_crowded(pipeline))
+    if crowded:
+        return crowded
     graph = Graph(pipeline, registry)
     found = chain(
         map(_unknown, registry.problems(pipeline)),
@@ -71,6 +78,19 @@ def refuse_errors(pipeline: Pipeline, registry: Registry) -> list[Finding]:
         lines = [f"{f.position}: {f.message} {f.fix}" for f in wrong]
         raise InvalidPipeline(f'Pipeline "{pipeline.id}" has errors.', lines)
     return found
+
+
+def _crowded(pipeline: Pipeline) -> Iterator[Finding]:
+    """Those from `*` leave every status, and those of one status are compared with each other."""
+    for source, number in Counter(t.source for t in pipeline.transitions).items():
+        most = MAX_WILD if source == ANY_STATUS else MAX_LEAVING
+        if number > most:
+            yield error(
+                "too_many",
+                "transitions",
+                f'"{source}" is left by {number} transitions; at most {most} may leave it.',
+                "Make statuses between, or fewer transitions.",
+            )
 
 
 def _order(finding: Finding) -> tuple[str, list[tuple[int, str]]]:

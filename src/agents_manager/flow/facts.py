@@ -10,7 +10,7 @@ from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import Pipeline, PromptType, TriggerType
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Actor, ArtifactType, History, Result, Task
+from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Result, Task
 from agents_manager.flow.ports import Tx
 
 
@@ -28,7 +28,8 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
         if branches and current
         else None
     )
-    pulls = {p.head_branch: p for p in tx.pulls.all_of_task(task.id)} if phases else {}
+    standing = [p for p in tx.pulls.all_of_task(task.id) if p.state is not PullState.CLOSED]
+    pulls = {p.head_branch: p for p in standing} if phases else {}
     costs = [r.usage.cost_usd if r.usage else None for r in runs if r.started_at]
     known = [c for c in costs if c is not None]
     return Facts(

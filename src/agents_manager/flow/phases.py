@@ -7,7 +7,7 @@ from typing import Any
 from agents_manager.domain import event
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
-from agents_manager.domain.task import SYSTEM, Actor, Task
+from agents_manager.domain.task import SYSTEM, Actor, PullState, Task
 from agents_manager.errors import HookFailed, InvalidInput, PhaseNotFound, TransitionRefused
 from agents_manager.flow.ports import Services, Tx
 
@@ -43,7 +43,15 @@ def split(tx: Tx, s: Services, task: Task, answer: Mapping[str, Any] | None) -> 
             )
         )
     if current is None:
+        _withdraw_pulls(tx, s, task)
         begin_next(tx, s, task)
+
+
+def _withdraw_pulls(tx: Tx, s: Services, task: Task) -> None:
+    """What was open for the task as a whole is not what its phases will add up to."""
+    for pull in tx.pulls.all_of_task(task.id):
+        if pull.state is PullState.OPEN:
+            tx.pulls.update(pull.id, s.clock.now(), state=PullState.CLOSED)
 
 
 def advance(tx: Tx, s: Services, task: Task) -> None:

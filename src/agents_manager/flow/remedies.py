@@ -9,6 +9,7 @@ from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
 from agents_manager.domain.trail import RETRY
+from agents_manager.errors import TransitionRefused
 from agents_manager.flow import asking, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
@@ -84,6 +85,8 @@ def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
     """Starts the agent of this status again, as its last run was started."""
     task = tx.tasks.get(task_id)
     runs = tx.runs.of_task(task_id)
+    if not runs:
+        raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
     last = runs[-1]
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
     hook = HookSpec(type="start_agent", params={"mode": last.mode, "agent": last.agent})
