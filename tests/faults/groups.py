@@ -76,7 +76,7 @@ def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> li
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 40)
+    labels = reference.points if full else sample(reference.points, _kind, 34)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain)) for label in labels]
     waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
@@ -88,16 +88,15 @@ def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
 
 
 def _kind(label: str) -> str:
-    """`git change runs`, `step kept` …; what is done and not yet known to be has its own kind."""
+    """`git change runs`, `step kept`, `port begins` …; each transaction that is done and not yet
+    known to be has its own kind."""
     what, _, phase = label.partition(" #")[0].rpartition(" ")
-    name = what.split(" ")
-    if phase == "done" and name[0] not in ("git", "step"):
+    first, _, rest = what.partition(" ")
+    if first == "git":
+        return "git reads" if rest in READS else f"git change {phase}"
+    if phase == "done" and (first == "transaction" or first.startswith("LocalForge")):
         return what
-    if name[0] == "git":
-        return f"git {'read' if name[1] in READS else 'change'} {phase}"
-    if "." in name[0]:
-        return f"{what.partition('.')[0]} {phase}"
-    return f"{name[0]} {phase}"
+    return f"{'port' if '.' in first else first} {phase}"
 
 
 def _phase(label: str) -> str:
@@ -169,7 +168,7 @@ def _runner_killed_at(label: str) -> Callable[[Path], Result]:
 def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server sees it."""
     deaths = list(_deaths(reference))
-    chosen = deaths if full else _spread(reference, deaths, 14)
+    chosen = deaths if full else _spread(reference, deaths, 12)
     cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
     return len(deaths), cases
 
@@ -225,21 +224,24 @@ def _all_killed(death: Death) -> Callable[[Path], Result]:
 
 def retries(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and then the server while it takes note of that."""
-    calls = [n for n, verb in enumerate(reference.gits, 1) if verb not in READS and n > 5]
-    phases = ("begins", "commits", "done")
-    every = [(call, phase) for call in calls for phase in phases]
-    chosen = every if full else every[:: len(every) // 3][:3]
-    cases = [
-        Case(f"{_name(reference, Death(call=call, at=0))}, failure {phase}", _noted(call, phase))
-        for call, phase in chosen
+    deaths = [
+        death
+        for death in _deaths(reference)
+        if death.at == 1 and reference.gits[death.call - 1] not in READS
     ]
-    return len(every), cases
+    every = {
+        f"{_name(reference, death)}, note {phase}": _noted(death, phase)
+        for death in deaths
+        for phase in ("begins", "commits", "done")
+    }
+    chosen = list(every) if full else sample(list(every), _phase, 3)
+    return len(every), [Case(label, every[label]) for label in chosen]
 
 
-def _noted(call: int, phase: str) -> Callable[[Path], Result]:
+def _noted(death: Death, phase: str) -> Callable[[Path], Result]:
     def run(folder: Path) -> Result:
         server = f"transaction hooks.failed {phase} #1"
-        first = live(folder, 1, Plan(git=Death(call=call, at=0), server=server))
+        first = live(folder, 1, Plan(git=death, server=server))
         if first.killed_at is None:
             return Result(faults=list(first.violations), missed=True)
         ending = live(folder, 2, Plan())
@@ -255,7 +257,7 @@ def _noted(call: int, phase: str) -> Callable[[Path], Result]:
 
 def histories(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """Several deaths in one walk, drawn by a number that can be drawn again."""
-    cases = [Case(f"history {n}", _history(n, reference)) for n in range(60 if full else 5)]
+    cases = [Case(f"history {n}", _history(n, reference)) for n in range(60 if full else 4)]
     return len(cases), cases
 
 

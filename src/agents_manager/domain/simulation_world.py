@@ -102,7 +102,8 @@ class World:
         return f"{BRANCH}--{phase.number}" if phase else BRANCH
 
     def _pull(self, branch: str) -> PullRequest | None:
-        return next((p for p in reversed(self.pulls) if p.head_branch == branch), None)
+        standing = [p for p in self.pulls if p.state is not PullState.CLOSED]
+        return next((p for p in reversed(standing) if p.head_branch == branch), None)
 
     def with_branch(self) -> "World":
         return replace(self, branch=BRANCH)
@@ -151,7 +152,14 @@ class World:
         first = len(self.phases) + 1
         made = tuple(_phase(first + i, part) for i, part in enumerate(new))
         phased = replace(self, phases=(*self.phases[:at], *made, *self.phases[at:]))
-        return phased if at_work else phased._next()
+        return phased if at_work else phased._without_open_pulls()._next()
+
+    def _without_open_pulls(self) -> "World":
+        closed = (
+            replace(p, state=PullState.CLOSED) if p.state is PullState.OPEN else p
+            for p in self.pulls
+        )
+        return replace(self, pulls=tuple(closed))
 
     def _finished(self) -> "World":
         return self._marked(active(self.phases), PhaseStatus.DONE)
