@@ -22,7 +22,7 @@ test: setup
 check: setup
 	$(BIN)/python scripts/test.py check
 
-# Every crash point instead of a sample; takes about half an hour.
+# Every crash point instead of a sample; takes about 40 minutes.
 prove: setup
 	AM_FAULTS=full $(BIN)/python scripts/test.py faults
 

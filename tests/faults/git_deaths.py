@@ -14,13 +14,18 @@ from typing import Any
 from agents_manager.scm import git as scm_git
 from tests.faults.points import verb
 
+READS = {
+    *("rev-parse", "rev-list", "merge-base", "log", "ls-files", "ls-tree", "for-each-ref"),
+    *("diff-tree", "diff-files", "diff-index", "config", "var", "symbolic-ref"),
+}
+"""Commands of git that change no file."""
 TRACER = Path(__file__).with_name("tracer.py")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Death:
     call: int
-    """Which of the life's gits, counted from 1; 0 only counts."""
+    """Which of the life's gits, counted from 1; 0 only counts what each does to files."""
     at: int
     """Before which of its file-changing system calls; 0 at once."""
     with_server: bool = False
@@ -28,8 +33,8 @@ class Death:
 
 
 def lay(death: Death | None, log: Path, die: Callable[[str], None]) -> Sequence[str]:
-    """Returns the list of the commands of all gits, which grows as they are called. With call 0
-    each is traced, and the log tells how many system calls it made that change files."""
+    """Returns the list of the commands of all gits, which grows as they are called. What a traced
+    one counted stands in a file beside the log."""
     gits: list[str] = []
     doomed: list[int] = []
     spawn, collect = asyncio.create_subprocess_exec, scm_git._collect
@@ -38,11 +43,12 @@ def lay(death: Death | None, log: Path, die: Callable[[str], None]) -> Sequence[
         if program != "git":
             return await spawn(program, *args, **fields)
         gits.append(verb(args))
-        chosen = death is not None and death.call in (0, len(gits))
-        if not chosen or death is None:
+        counts = death is not None and death.call == 0 and gits[-1] not in READS
+        dies = death is not None and death.call == len(gits)
+        if death is None or not (counts or dies):
             return await spawn(program, *args, **fields)
         tracer = (sys.executable, "-I", "-S", str(TRACER), str(death.at), f"{log}-{len(gits)}")
-        traced = tracer if death.at or not death.call else ()
+        traced = tracer if death.at or counts else ()
         process = await spawn(*traced, program, *args, **fields)
         if not traced:
             with suppress(ProcessLookupError):

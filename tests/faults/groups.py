@@ -8,18 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.faults.controls import CONTROLS, Control
-from tests.faults.git_deaths import Death
+from tests.faults.git_deaths import READS, Death
 from tests.faults.life import Ending, Plan, live
 from tests.faults.scenario import Walk
 from tests.postgres import fresh_database
 
 SEED = 20
 COUNT = Death(call=0, at=0)
-READS = {
-    *("rev-parse", "rev-list", "merge-base", "log", "ls-files", "ls-tree", "for-each-ref"),
-    *("diff-tree", "diff-files", "diff-index", "config", "var", "symbolic-ref"),
-}
-"""Commands of git that change nothing, or nothing but what git keeps for itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +50,8 @@ Group = Callable[[Reference, bool], tuple[int, list[Case]]]
 
 
 def changes(evidence: Path, gits: Sequence[str]) -> dict[int, int]:
-    return {n: int((evidence / f"gits-{n}").read_text()) for n in range(1, len(gits) + 1)}
+    counts = ((n, evidence / f"gits-{n}") for n in range(1, len(gits) + 1))
+    return {n: int(file.read_text()) if file.exists() else 0 for n, file in counts}
 
 
 def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> list[str]:
@@ -149,7 +145,9 @@ def runner(reference: Reference, full: bool) -> tuple[int, list[Case]]:
         """`open output`, `replace exit.json` …, before or after it."""
         return label.partition(": ")[2].rpartition(" ")[0].rpartition(" ")[0]
 
-    chosen = labels if full else sample(labels, kind, 0)
+    # How often the runner waits and in how many pieces output comes is not the same every time.
+    first = [label for label in labels if label.endswith("#1")]
+    chosen = labels if full else sample(first, kind, 0)
     return len(labels), [Case(label, _runner_killed_at(label)) for label in chosen]
 
 

@@ -48,8 +48,9 @@ class Tree:
         `fallback` is the branch it was on, for a tree that does not tell any more."""
         admin = registered(self.common, self.path)
         if self._exists():
-            # A worktree whose creation was cut off holds no work, only half a checkout.
+            # A worktree whose creation was cut off holds no work, only half a checkout or nothing.
             fresh = admin is not None and read(admin / "locked") == INITIALIZING
+            fresh = fresh or self._is_empty()
             keep = not fresh and await self._rescue(admin, fallback)
             await asyncio.to_thread(self._move_away, ".kept" if keep else ".trash")
         if admin is not None:
@@ -68,6 +69,10 @@ class Tree:
         index = admin / "index" if admin and (admin / "index").is_file() else None
         found = await snapshots.save(self.common, self.path, self.key, head, index)
         return bool(found.nested)
+
+    def _is_empty(self) -> bool:
+        real = self.path.is_dir() and not self.path.is_symlink()
+        return real and not any(self.path.iterdir())
 
     def _exists(self) -> bool:
         return os.path.lexists(self.path)
