@@ -286,7 +286,12 @@ def setting_page() -> Iterator[str]:
         key = field.alias or name
         for model in nested(field.annotation):
             place = key if model is field.annotation else f"{key}.<name>"
-            yield f"## {code(place)}\n\n" + fields_table("Key", model)
+            yield f"## {code(place)}{driven_by(model)}\n\n" + fields_table("Key", model)
+
+
+def driven_by(model: type[BaseModel]) -> str:
+    adapter = model.model_fields.get("adapter")
+    return f" with the adapter {code(adapter.default)}" if adapter else ""
 
 
 def nested(annotation: Any) -> Iterator[type[BaseModel]]:

@@ -20,6 +20,7 @@ def turn(
     title: str = "Add a search box",
     description: str = "",
     session: str | None = None,
+    prompt: str = "Do it.",
     name: str = "run-1",
 ) -> Turn:
     """A turn in `folder`/work, with `folder`/project as the project and `folder`/<name> as its
@@ -81,10 +82,11 @@ def turn(
         run=run,
         task=task,
         project=project,
-        prompt="Do it.",
+        prompt=prompt,
         number=number,
         visit=visit,
         workspace=folder / "work",
         dir=folder / name,
+        home=folder / "home",
         session=session,
     )

@@ -163,6 +163,7 @@ def _services(settings: Settings, database: Database) -> Services:
         templates=_texts("prompts", ".md"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         jobs_dir=settings.home / "jobs",
+        agent_homes_dir=settings.home / "agents",
     )
 
 

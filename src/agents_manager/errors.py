@@ -65,6 +65,14 @@ class AgentNotFound(InvalidInput):
     """There is no such agent."""
 
 
+class AgentNotInstalled(InvalidInput):
+    """The agent's program is not there."""
+
+
+class NotTrusted(InvalidInput):
+    """The project's commands have not been trusted as they stand now."""
+
+
 class RunNotFound(NotFound):
     """There is no such run."""
 

@@ -33,6 +33,8 @@ KILL_S = 30.0
 LOCK_S = 2.0
 STDERR_BYTES = 1024 * 1024
 CHUNK = 64 * 1024
+MAX_LINE = 1024 * 1024
+"""A longer line is no message."""
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -98,16 +100,17 @@ def read_job() -> Mapping[str, Any]:
 def run(job: Mapping[str, Any], umask: int, signals: Signals) -> dict[str, Any]:
     """From the agent's start to the end of the last process it left."""
     limits: Mapping[str, Any] = job["limits"]
-    output = Sink("output", int(limits["output_bytes"]))
+    turns = Turns(str(job.get("turn_type", "assistant")), limits.get("turns"))
+    output = Sink("output", int(limits["output_bytes"]), turns.take)
     errors = Sink("stderr", STDERR_BYTES)
     if signals.cancelled:
         return ending("cancelled")
     if LIBC is not None:
         LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     pid, stdout, stderr = start(job, umask)
-    watch = Watch(pid, {stdout: output, stderr: errors}, signals)
+    watch = Watch(pid, {stdout: output, stderr: errors}, signals, turns)
     reason = watch.follow(float(limits["timeout_s"]), limits["silence_s"])
-    survivors = watch.end(reason)
+    survivors = watch.end(reason, signal.Signals[job.get("stop_signal", "SIGTERM")])
     output.close()
     errors.close()
     return ending(
@@ -189,25 +192,69 @@ class Signals:
         os.read(self.fd, CHUNK)
 
 
-class Sink:
-    """A file that takes bytes up to a limit and drops the rest."""
+class Turns:
+    """Counts the messages of a type on their way; a line that is too long is none."""
 
-    def __init__(self, name: str, limit: int) -> None:
+    def __init__(self, kind: str, limit: int | None) -> None:
+        self._kind = kind
+        self._limit = limit
+        self._number = 0
+        self._begun = b""
+        """The line that has no end yet; longer than a message once it can be none."""
+
+    @property
+    def too_many(self) -> bool:
+        return self._limit is not None and self._number > self._limit
+
+    def take(self, data: bytes) -> None:
+        if self._limit is None:
+            return
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            whole = self._begun + line
+            self._begun = b""
+            self._number += len(whole) <= MAX_LINE and self._is_turn(whole)
+        if len(self._begun) <= MAX_LINE:
+            self._begun += rest
+
+    def _is_turn(self, line: bytes) -> bool:
+        if self._kind.encode() not in line:
+            return False
+        try:
+            message: Any = json.loads(line)
+            return message["type"] == self._kind
+        except (ValueError, RecursionError, LookupError, TypeError):
+            return False
+
+
+class Sink:
+    """A file that takes bytes up to a limit, says so and drops the rest."""
+
+    def __init__(
+        self, name: str, limit: int, listener: Callable[[bytes], None] | None = None
+    ) -> None:
         self._fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._limit = limit
+        self._listener = listener
         self.written: int = 0
         self.truncated = False
 
     def take(self, data: bytes) -> None:
+        if self._listener is not None:
+            self._listener(data)
+        if self.truncated:
+            return
         kept = memoryview(data)[: self._limit - self.written]
-        self.truncated |= len(kept) < len(data)
+        self.truncated = len(kept) < len(data)
         try:
             while kept:
                 count = os.write(self._fd, kept)
                 self.written += count
                 kept = kept[count:]
+            if self.truncated:
+                mark = f"\n[Truncated: only the first {self.written} bytes are kept.]\n"
+                os.write(self._fd, mark.encode())
         except OSError:  # A full disk must not end the agent: its work is in git, not here.
-            self._limit = self.written
             self.truncated = True
 
     def close(self) -> None:
@@ -218,11 +265,12 @@ class Sink:
 class Watch:
     """The agent while it runs: its output on the way to the files, and its end."""
 
-    def __init__(self, pid: int, pipes: dict[int, Sink], signals: Signals) -> None:
+    def __init__(self, pid: int, pipes: dict[int, Sink], signals: Signals, turns: Turns) -> None:
         self.exit_code: int | None = None
         self._pid = pid
         self._pipes = pipes
         self._signals = signals
+        self._turns = turns
         self._heard = time.monotonic()
         self._poll = select.poll()
         for fd in (signals.fd, *pipes):
@@ -236,6 +284,8 @@ class Watch:
             quiet_at = deadline if silence_s is None else self._heard + silence_s
             if self._signals.cancelled:
                 return "cancelled"
+            if self._turns.too_many:
+                return "turns"
             if now >= deadline:
                 return "timeout"
             if now >= quiet_at:
@@ -243,12 +293,12 @@ class Watch:
             self._turn(min(deadline, quiet_at))
         return "exited"
 
-    def end(self, reason: str) -> list[int]:
+    def end(self, reason: str, polite: int) -> list[int]:
         """Ends what is left of the agent; returns the processes that cannot be ended."""
         if reason == "exited":
             self._until(lambda: not self._pipes, DRAIN_S)
         else:
-            self._signal_group(signal.SIGTERM)
+            self._signal_group(polite)
             self._until(lambda: self.exit_code is not None, GRACE_S)
         survivors = self._kill()
         self._until(lambda: not self._pipes, DRAIN_S)

@@ -7,17 +7,17 @@ Unknown keys are errors that name the closest key.
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
+from pydantic_core import ErrorDetails
 
-from agents_manager.agents.config import ScriptedConfig
+from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
-from agents_manager.domain.pipeline import faults
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.errors import InvalidConfig, closest
@@ -66,8 +66,9 @@ class Config(_Keys):
     """What the branches of tasks begin with."""
     auto_commit: bool = True
     """Commit what an agent left uncommitted."""
-    agents: Mapping[str, ScriptedConfig] = Field(default_factory=dict[str, ScriptedConfig])
-    """Settings of each agent, by its name."""
+    agents: AgentConfigs = Field(default_factory=dict[str, Any])
+    """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
+    name of an adapter need not say it."""
     checks: Mapping[str, CheckConfig] = Field(default_factory=dict[str, CheckConfig])
     """The project's checks, by name."""
     fail_on_error: bool = True
@@ -108,6 +109,7 @@ class ConfigFiles:
     def of(self, project: Project) -> ProjectConfig:
         folder = Path(project.path) / PROJECT_FOLDER
         config = self.config(project)
+        own = _programs(self._layer(folder / "config.json"))
         checks = {n: c for n, c in config.checks.items() if c.enabled}
         modes = dict.fromkeys(m for c in checks.values() for m in c.modes)
         return ProjectConfig(
@@ -127,25 +129,27 @@ class ConfigFiles:
             ),
             checks_by_mode={m: tuple(n for n, c in checks.items() if m in c.modes) for m in modes},
             fail_on_error=config.fail_on_error,
-            commands_fingerprint=_fingerprint(checks),
+            commands_fingerprint=_fingerprint(checks, own),
+            own_agents=own,
             instructions=_text(folder / "instructions.md"),
         )
 
-    def agents(self, project: Project) -> Mapping[str, ScriptedConfig]:
+    def agents(self, project: Project) -> Mapping[str, AgentConfig]:
         return self.config(project).agents
 
     def config(self, project: Project | None) -> Config:
-        layers = [self._home / "config.json"]
+        layers = {self._home / "config.json": self._home}
         if project is not None:
-            layers.append(Path(project.path) / PROJECT_FOLDER / "config.json")
+            folder = Path(project.path)
+            layers[folder / PROJECT_FOLDER / "config.json"] = folder
         merged: dict[str, Any] = {}
-        for layer in layers:
-            merged = _merge(merged, self._layer(layer))
+        for layer, folder in layers.items():
+            merged = _merge(merged, _anchored(self._layer(layer), folder))
         try:
             return Config.model_validate(merged)
         except ValidationError as error:
             named = " and ".join(str(layer) for layer in layers)
-            raise InvalidConfig(f"{named} have errors together.", faults(error)) from None
+            raise InvalidConfig(f"{named} have errors together.", _faults(error)) from None
 
     def _layer(self, path: Path) -> Mapping[str, Any]:
         try:
@@ -172,29 +176,44 @@ def _read(path: Path) -> Mapping[str, Any]:
         Config.model_validate(value)
     except ValidationError as error:
         # A layer may leave to another what it does not change.
-        found = _faults(error, text, but="missing")
+        found = _faults(error, text, but=("missing", "union_tag_not_found"))
         if found:
             raise InvalidConfig(f"{path} has errors.", found) from None
     return cast("dict[str, Any]", value)
 
 
-def _faults(error: ValidationError, text: str, *, but: str = "") -> list[str]:
+def _faults(error: ValidationError, text: str = "", *, but: Collection[str] = ()) -> list[str]:
+    """Each with its place, and with its line where the text is given."""
     found: list[str] = []
-    for fault in error.errors(include_url=False, include_context=False, include_input=False):
-        if fault["type"] == but:
+    for fault in error.errors(include_url=False, include_input=False):
+        if fault["type"] in but:
             continue
-        place = ".".join(str(part) for part in fault["loc"])
-        key = str(fault["loc"][-1])
-        message = fault["msg"]
-        if fault["type"] == "extra_forbidden":
-            message = f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
-        found.append(f"line {_line_of(fault['loc'], text)}, {place}: {message}")
+        # The adapter of an agent is a part of the place that does not stand in the file.
+        place = fault["loc"][:2] + fault["loc"][3:] if fault["loc"][0] == "agents" else fault["loc"]
+        line = f"line {_line_of(place, text)}, " if text else ""
+        found.append(f"{line}{'.'.join(str(part) for part in place)}: {_says(fault)}")
     return found
 
 
+def _says(fault: ErrorDetails) -> str:
+    key = str(fault["loc"][-1])
+    match fault["type"]:
+        case "extra_forbidden":
+            return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
+        case "union_tag_invalid":
+            adapter = str(fault.get("ctx", {}).get("tag"))
+            return f'there is no adapter "{adapter}".{closest(adapter, list(CONFIGS))}'
+        case "union_tag_not_found":
+            return f'its "adapter" is missing: one of {", ".join(CONFIGS)}.'
+        case _:
+            return fault["msg"].removeprefix("Value error, ")
+
+
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    models = {"checks": CheckConfig, "agents": ScriptedConfig, "limits": LimitsConfig}
-    model = models.get(str(place[0]), Config) if len(place) > 1 else Config
+    model: type[BaseModel] = Config
+    if len(place) > 1:
+        models = {"checks": CheckConfig, "limits": LimitsConfig}
+        model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
@@ -219,10 +238,38 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _fingerprint(checks: Mapping[str, CheckConfig]) -> str:
+def _agents_of(layer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return cast("dict[str, dict[str, Any]]", layer.get("agents", {}))
+
+
+def _anchored(layer: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
+    """A program is looked for from the folder that its file speaks for, never from the worktree,
+    where an agent could put another in its place."""
+    anchored: dict[str, Any] = {}
+    for name, agent in _agents_of(layer).items():
+        match agent.get("command"):
+            case [str(program), *arguments] if "/" in program:
+                path = str(folder / Path(program).expanduser())
+                anchored[name] = {**agent, "command": [path, *arguments]}
+            case _:
+                anchored[name] = agent
+    return {**layer, "agents": anchored}
+
+
+def _programs(layer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """What a file says about the programs of agents, by agent."""
+    said = {
+        name: {key: agent[key] for key in TRUSTED_KEYS if key in agent}
+        for name, agent in _agents_of(layer).items()
+    }
+    return {name: programs for name, programs in said.items() if programs}
+
+
+def _fingerprint(checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]]) -> str:
     """Changes whenever a command that would be run changes."""
-    commands = json.dumps({name: check.command for name, check in sorted(checks.items())})
-    return hashlib.sha256(commands.encode()).hexdigest()
+    commands = {name: check.command for name, check in checks.items()}
+    text = json.dumps([commands, agents] if agents else commands, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _text(path: Path) -> str:

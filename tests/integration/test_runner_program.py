@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -105,7 +106,8 @@ def test_output_over_the_limit_is_dropped_and_memory_stays_small(folder: Path) -
     (folder / "seen").touch()
     end = started.ended()
     assert (end["exit_code"], end["truncated"], end["output_bytes"]) == (0, True, 200_000)
-    assert (started.job.dir / "output").stat().st_size == 200_000
+    kept = started.text("output")
+    assert kept == "x" * 200_000 + "\n[Truncated: only the first 200000 bytes are kept.]\n"
     assert peak_kb < 25_000
 
 
@@ -116,6 +118,18 @@ def test_output_over_the_limit_is_dropped_and_memory_stays_small(folder: Path) -
         pytest.param("echo a; sleep 30", {"silence_s": 0.3}, "stalled", id="too quiet"),
         pytest.param(
             "exec >&- 2>&-; sleep 30", {"silence_s": 0.3}, "stalled", id="closed its output"
+        ),
+        pytest.param(
+            """while sleep 0.05; do echo '{"type": "usage"}'; echo '{"type": "assistant"}'; done""",
+            {"turns": 3},
+            "turns",
+            id="too many turns",
+        ),
+        pytest.param(
+            """echo '{"type": "assistant"}'; echo assistant; echo '["assistant"]'; sleep 0.3""",
+            {"turns": 1},
+            "exited",
+            id="what is no message is no turn",
         ),
         pytest.param(
             "for i in 1 2 3 4; do echo $i; sleep 0.3; done",
@@ -140,6 +154,29 @@ def test_cancelled_agent_can_say_goodbye(folder: Path) -> None:
     end = started.ended()
     assert (end["reason"], end["exit_code"]) == ("cancelled", 7)
     assert started.text("output") == "up\nbye\n"
+
+
+def test_polite_signal_is_the_agents_own(folder: Path) -> None:
+    traps = "trap 'echo later; exit 3' TERM; trap 'echo now; exit 4' INT"
+    script = f"{traps}; echo up; while :; do sleep 0.05; done"
+    started = Started(replace(shell(folder, script), stop_signal="SIGINT"))
+    eventually(lambda: (started.job.dir / "output").exists() and started.text("output"))
+    started.cancel()
+    assert started.ended()["exit_code"] == 4
+    assert started.text("output") == "up\nnow\n"
+
+
+def test_turns_are_counted_across_pieces_and_not_in_lines_that_are_too_long() -> None:
+    turns = runner.Turns("assistant", 2)
+    message = b'{"type": "assistant", "text": "x"}\n'
+    for byte in message:
+        turns.take(bytes([byte]))
+    turns.take(b"x" * runner.MAX_LINE)
+    turns.take(b"x" + message)
+    turns.take(message)
+    assert not turns.too_many
+    turns.take(message * 2)
+    assert turns.too_many
 
 
 def test_agent_that_ignores_the_polite_signal_is_dead_after_the_grace(folder: Path) -> None:

@@ -43,7 +43,7 @@ async def play(tmp_path: Path, work: Path) -> AsyncIterator[Play]:
         await runners.start_or_adopt(job)
         end = await runners.wait(job.dir)
         assert processes_of(job.run_id) == []
-        return end, agent.read(job.dir / "output")
+        return end, agent.read(job.dir)
 
     yield play
     for folder in played:

@@ -12,6 +12,7 @@ from agents_manager.domain.outcome import (
     Reading,
     Reported,
     read_markers,
+    read_value,
     validate,
 )
 from agents_manager.domain.pipeline import OUTCOME_ALIASES
@@ -267,3 +268,30 @@ def test_every_outcome_is_described_and_has_a_schema() -> None:
         assert outcome.description.endswith(".")
         if outcome.payload is not None:
             json.dumps(outcome.payload.model_json_schema())
+
+
+# ------------------------------------------------------------------------------ outcomes as data
+
+
+def test_an_outcome_as_data_is_held_to_the_same_rules() -> None:
+    def read(value: Any) -> Reading:
+        return read_value(value, ALL, KNOWN, text="Said.")
+
+    good = {"outcome": "no_changes", "payload": {"reason": "x"}}
+    assert read(good) == Reported("no_changes", {"reason": "x"}, "Said.")
+    assert read({"outcome": "plan_ready"}) == Reported("plan_complete", None, "Said.")
+    deep: Any = 1
+    for _ in range(40):
+        deep = [deep]
+    for content, words in (
+        ({"reason": "x" * 300_000}, "over the limit"),
+        (deep, "nested deeper"),
+        ({"reason": "\x00"}, "NUL"),
+        ({"reason": float("nan")}, "NaN"),
+        ({"raeson": "x"}, "raeson"),
+    ):
+        refused = read({"outcome": "no_changes", "payload": content})
+        assert isinstance(refused, Malformed)
+        assert words in refused.reason
+    for wrong in ([], "approved", {}, {"outcome": 3}, {"outcome": "approved", "and": "more"}):
+        assert isinstance(read(wrong), Malformed)

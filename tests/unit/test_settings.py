@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from agents_manager import settings
+from agents_manager.agents.config import CommandConfig
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
@@ -142,6 +143,10 @@ def test_instructions_are_read_from_the_project(files: ConfigFiles, project: Pro
         ({"checks": {"test": {"comand": "x", "command": "y"}}}, 4, "checks.test.comand", "command"),
         ({"agents": {"scripted": {"modle": "x"}}}, 4, "agents.scripted.modle", "model"),
         ({"limits": {"hots": 3}}, 3, "limits.hots", "host"),
+        (
+            {"agents": {"mine": {"adapter": "command", "command": ["x"], "evn": []}}},
+            *(8, "agents.mine.evn", "env"),
+        ),
     ],
 )
 def test_an_unknown_key_is_told_with_file_line_key_and_closest(
@@ -159,6 +164,82 @@ def test_an_unknown_key_is_told_with_file_line_key_and_closest(
     assert message == f"{path} has errors."
     expected = f'line {line}, {place}: there is no key "{key}". Did you mean "{known}"?'
     assert details == [expected]
+
+
+@pytest.mark.parametrize(
+    ("agent", "place", "fault"),
+    [
+        ({"adapter": "comand"}, "", 'there is no adapter "comand". Did you mean "command"?'),
+        ({"adapter": "command", "command": []}, ".command", "at least 1 item"),
+        ({"adapter": "command", "command": "x"}, ".command", "valid tuple"),
+        (
+            {"adapter": "command", "command": ["x", "{promt}"]},
+            ".command.1",
+            'there is no placeholder "promt". Did you mean "prompt"?',
+        ),
+        (
+            {"adapter": "command", "command": ["x"], "env": ["AM_HOME"]},
+            ".env.0",
+            '"AM_HOME" belongs to Agents Manager and is not passed on',
+        ),
+        ({"adapter": "command", "command": ["x"], "env": ["A=b"]}, ".env.0", '"A=b" cannot be'),
+        ({"adapter": "scripted", "command": ["x"]}, ".command", 'there is no key "command"'),
+    ],
+)
+def test_a_fault_of_an_agent_is_told_with_its_place(
+    files: ConfigFiles, project: Project, write_project: Write, agent: Any, place: str, fault: str
+) -> None:
+    write_project({"agents": {"mine": agent}})
+    _, [detail] = faults(files, project)
+    assert f", agents.mine{place}: " in detail
+    assert fault in detail
+
+
+def test_an_agent_without_an_adapter_may_have_it_in_another_layer(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    write_project({"agents": {"mine": {"timeout": 5}}})
+    message, details = faults(files, project)
+    assert message.endswith("have errors together.")
+    assert details == ['agents.mine: its "adapter" is missing: one of scripted, command.']
+    write_home({"agents": {"mine": {"adapter": "command", "command": ["x"]}}})
+    assert files.agents(project)["mine"].timeout_ms == 5
+
+
+def test_a_program_is_looked_for_from_the_folder_that_its_file_speaks_for(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write, tmp_path: Path
+) -> None:
+    def program(name: str) -> str:
+        found = files.agents(project)[name]
+        assert isinstance(found, CommandConfig)
+        return found.command[0]
+
+    def agent(program: str) -> dict[str, Any]:
+        return {"adapter": "command", "command": [program, "./kept"]}
+
+    write_home({"agents": {"a": agent("./a.sh"), "b": agent("plain"), "c": agent("/x/y")}})
+    write_project({"agents": {"d": agent("tools/d.sh"), "e": agent("~/e")}})
+    assert program("a") == str(tmp_path / "home" / "a.sh")
+    assert (program("b"), program("c")) == ("plain", "/x/y")
+    assert program("d") == f"{project.path}/tools/d.sh"
+    assert program("e") == str(Path("~/e").expanduser())
+
+
+def test_trust_covers_what_a_projects_own_file_says_about_programs(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    def print_of(**agent: Any) -> str:
+        write_project({"agents": {"mine": {"adapter": "command", "command": ["a"], **agent}}})
+        return files.of(project).commands_fingerprint
+
+    none = files.of(project).commands_fingerprint
+    write_home({"agents": {"theirs": {"adapter": "command", "command": ["b"]}}})
+    assert files.of(project).commands_fingerprint == none
+    assert files.of(project).own_agents == {}
+    first = print_of()
+    assert list(files.of(project).own_agents) == ["mine"]
+    assert print_of(timeout=77) == first
+    assert len({none, first, print_of(command=["evil"]), print_of(env=["KEY"])}) == 4
 
 
 def test_a_wrong_value_is_told_with_its_line(

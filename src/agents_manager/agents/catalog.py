@@ -2,25 +2,36 @@
 
 from collections.abc import Callable, Mapping
 
-from agents_manager.agents.config import ScriptedConfig
+from agents_manager.agents.command import CommandAgent
+from agents_manager.agents.config import AgentConfig, CommandConfig, ScriptedConfig
 from agents_manager.agents.scripted import ScriptedAgent
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentNotFound, closest
 from agents_manager.flow.ports import Agent
 
-ADAPTERS = {"scripted": ScriptedAgent}
+BUILT_IN: Mapping[str, AgentConfig] = {"scripted": ScriptedConfig()}
+"""Agents that need no configuration."""
 
 
 class AgentCatalog:
-    def __init__(self, configured: Callable[[Project], Mapping[str, ScriptedConfig]]) -> None:
+    def __init__(self, configured: Callable[[Project], Mapping[str, AgentConfig]]) -> None:
         self._configured = configured
 
     def get(self, name: str, project: Project) -> Agent:
-        config = self._configured(project).get(name) or ScriptedConfig()
-        adapter = config.adapter or name
-        if adapter not in ADAPTERS:
-            known = sorted({*ADAPTERS, *self._configured(project)})
+        known = {**BUILT_IN, **self._configured(project)}
+        if name not in known:
             raise AgentNotFound(
-                f'There is no agent "{name}".{closest(name, known)} Known: {", ".join(known)}.'
+                f'There is no agent "{name}".{closest(name, sorted(known))}'
+                f" Known: {', '.join(sorted(known))}."
             )
-        return ADAPTERS[adapter](config)
+        return _adapter(name, known[name])
+
+
+def _adapter(name: str, config: AgentConfig) -> Agent:
+    match config:
+        case ScriptedConfig():
+            return ScriptedAgent(config)
+        case CommandConfig():
+            return CommandAgent(name, config)
+        case _:
+            raise AssertionError(f"{type(config).__name__} has no adapter")

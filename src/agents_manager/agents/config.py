@@ -1,27 +1,31 @@
 """The settings of an agent, as they stand under `agents` in a configuration file."""
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from agents_manager.domain.run import Limits
 from agents_manager.domain.value import Lenient
+from agents_manager.errors import closest
+
+PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model")
 
 
 class AgentConfig(Lenient):
     """What every agent can be told."""
 
-    adapter: str | None = None
-    """Which adapter drives it; the agent's own name where left out."""
     display_name: str | None = None
     """How people see it called; its own name where left out."""
     model: str | None = None
-    """The model it asks for; the adapter's choice where left out."""
+    """The model it asks for; the agent's own choice where left out."""
     timeout_ms: int = Field(default=600_000, gt=0, alias="timeout")
-    """How long a run may take."""
+    """How long a run may take, in milliseconds."""
     silence_timeout_ms: int | None = Field(default=None, gt=0, alias="silenceTimeout")
-    """How long a run may go on without any output; no limit where left out."""
+    """How long a run may go on without any output, in milliseconds; no limit where left out."""
+    max_turns: int | None = Field(default=None, gt=0)
+    """How many messages an agent may write in a run; no limit where left out."""
     output_bytes: int = Field(default=200 * 1024 * 1024, gt=0)
     """How much output of a run is kept; the rest is dropped and the run marked as truncated."""
 
@@ -31,6 +35,7 @@ class AgentConfig(Lenient):
         return Limits(
             timeout_s=self.timeout_ms / 1000,
             silence_s=None if silence_ms is None else silence_ms / 1000,
+            turns=self.max_turns,
             output_bytes=self.output_bytes,
         )
 
@@ -38,7 +43,65 @@ class AgentConfig(Lenient):
 class ScriptedConfig(AgentConfig):
     """The scripted agent."""
 
+    adapter: Literal["scripted"] = "scripted"
+    """The scripted agent."""
     script: Mapping[str, Any] | None = None
     """A script for every task that brings none of its own."""
     script_file: str | None = None
     """The same as a YAML or JSON file, absolute or relative to the project."""
+
+
+def _argument(argument: str) -> str:
+    if "\x00" in argument:
+        raise ValueError("an argument cannot hold a NUL character")
+    for name in re.findall(r"\{(\w+)\}", argument):
+        meant = closest(name, PLACEHOLDERS)
+        if name not in PLACEHOLDERS and meant:
+            raise ValueError(f'there is no placeholder "{name}".{meant}')
+    return argument
+
+
+def _passed_on(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError(f'"{name}" cannot be the name of an environment variable')
+    if name.startswith("AM_"):
+        raise ValueError(f'"{name}" belongs to Agents Manager and is not passed on')
+    return name
+
+
+class CommandConfig(AgentConfig):
+    """A program of your own."""
+
+    adapter: Literal["command"] = "command"
+    """A program of your own."""
+    command: tuple[Annotated[str, AfterValidator(_argument)], ...] = Field(min_length=1)
+    """The program and its arguments; `{prompt_file}`, `{prompt}`, `{mode}` and `{model}` are
+    replaced. A program with a slash is looked for in the folder of the project, or of the data
+    directory when named there; others on the PATH."""
+    env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
+    """Names of environment variables that are passed on to it, beside the usual ones."""
+
+
+CONFIGS: Mapping[str, type[AgentConfig]] = {"scripted": ScriptedConfig, "command": CommandConfig}
+"""The model of each adapter. An agent with the name of an adapter need not name it again."""
+
+TRUSTED_KEYS = ("adapter", "command", "env")
+"""What says which program runs and what it is told: of a project's file, only once trusted."""
+
+AnyConfig: TypeAlias = Annotated[ScriptedConfig | CommandConfig, Field(discriminator="adapter")]
+
+
+def _named(value: object) -> object:
+    """Says the adapter where the name of an agent does."""
+    if not isinstance(value, dict):
+        return value
+    agents = cast("dict[str, Any]", value)
+    return {
+        name: {"adapter": name, **cast("dict[str, Any]", entry)}
+        if name in CONFIGS and isinstance(entry, dict)
+        else entry
+        for name, entry in agents.items()
+    }
+
+
+AgentConfigs: TypeAlias = Annotated[Mapping[str, AnyConfig], BeforeValidator(_named)]

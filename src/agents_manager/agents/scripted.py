@@ -5,22 +5,28 @@ import json
 import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from agents_manager.agents import script, stream
+from agents_manager.agents import environment, script, stream
 from agents_manager.agents.config import ScriptedConfig
 from agents_manager.agents.script import Script, Step, Visit
 from agents_manager.errors import InvalidScript
-from agents_manager.flow.ports import Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Job, Said, Turn
 
 PLAY = Path(__file__).with_name("play.py")
 
 
 class ScriptedAgent:
-    resumes = True
+    capabilities = Capabilities(resumes=True, reports_cost=True)
 
     def __init__(self, config: ScriptedConfig | None = None) -> None:
         self._config = config or ScriptedConfig()
+
+    @property
+    def model(self) -> str | None:
+        return self._config.model
 
     def job(self, turn: Turn) -> Job:
         steps = {"session": turn.session or turn.run.id, "steps": self._steps(turn)}
@@ -30,24 +36,22 @@ class ScriptedAgent:
             argv=(sys.executable, "-I", "-S", str(PLAY), str(turn.dir / "steps.json")),
             cwd=turn.workspace,
             env={
-                "PATH": os.environ.get("PATH", os.defpath),
+                **environment.of(turn, path=os.environ.get("PATH", os.defpath)),
                 "HOME": str(turn.dir),
                 "LANG": "C.UTF-8",
-                "AM_TASK_ID": turn.task.id,
-                "AM_RUN_ID": turn.run.id,
-                "AM_MODE": turn.run.mode,
-                "AM_PROMPT_FILE": str(turn.dir / "prompt.md"),
                 "GIT_CONFIG_NOSYSTEM": "1",
                 "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_TERMINAL_PROMPT": "0",
             },
             stdin="",
-            files={"steps.json": json.dumps(steps), "prompt.md": turn.prompt},
+            files={"steps.json": json.dumps(steps), environment.PROMPT: turn.prompt},
             limits=self._config.limits,
         )
 
-    def read(self, output: Path) -> Said:
-        return stream.read(output)
+    def read(self, folder: Path) -> Said:
+        return stream.read(folder / "output")
+
+    def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
+        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
 
     def _steps(self, turn: Turn) -> tuple[Step, ...]:
         found = self._script(turn)

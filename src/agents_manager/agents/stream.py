@@ -17,48 +17,70 @@ TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tok
 
 
 def read(output: Path) -> Said:
-    """The last result counts; what the usage lines report is added up."""
+    """The last result counts, or else the last thing said; what the usage lines report is added
+    up."""
+    said = ""
     result: Mapping[str, Any] = {}
     used: dict[str, int | float] = {}
-    for message in messages(output):
-        if message["type"] == "result":
-            result = message
-        elif message["type"] == "usage":
-            for name, amount in _amounts(message):
+    for found in messages(output):
+        if found["type"] == "result":
+            result = found
+        elif found["type"] == "assistant":
+            said = _words(found.get("text"))
+        elif found["type"] == "usage":
+            for name, amount in _amounts(found):
                 used[name] = used.get(name, 0) + amount
-    error = _text(result.get("error")) or None
+    error = _words(result.get("error")) or None
     return Said(
-        final_text=_text(result.get("text")),
+        final_text=_words(result.get("text")) if result else said,
         usage=Usage.model_validate(used) if used else None,
-        session=_text(result.get("session")) or None,
+        session=_words(result.get("session")) or None,
+        structured=result.get("structured"),
         error=error,
         error_class=_error_class(result.get("error_class")) if error else None,
     )
 
 
+def is_stream(output: Path) -> bool:
+    """Whether every line is a message; an empty output is."""
+    return all(message(line) is not None for line in _lines(output))
+
+
 def messages(output: Path) -> Iterator[Mapping[str, Any]]:
     for line in _lines(output):
-        if not line.startswith(b"{"):
-            continue
-        try:
-            message = cast("dict[str, Any]", json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(message.get("type"), str):
-            yield message
+        found = message(line)
+        if found is not None:
+            yield found
+
+
+def message(line: bytes) -> Mapping[str, Any] | None:
+    """The message that a line is; None when it is none."""
+    if not line.startswith(b"{") or len(line) > MAX_LINE:
+        return None
+    try:
+        found = cast("dict[str, Any]", json.loads(line))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found.get("type"), str) else None
+
+
+def text(printed: bytes) -> str:
+    """A text that every database takes: without NUL."""
+    return printed.decode(errors="replace").replace("\x00", "\ufffd")
 
 
 def _lines(output: Path) -> Iterator[bytes]:
-    """The lines up to `MAX_LINE` bytes; longer ones are left out."""
+    """The lines, blank ones left out. Of one that is too long for a message only the beginning,
+    which is too long as well: what follows could be made to look like a message."""
     if not output.exists():
         return
     with output.open("rb") as file:
-        whole = True
-        while piece := file.readline(MAX_LINE):
-            ends = piece.endswith(b"\n") or len(piece) < MAX_LINE
-            if whole and ends:
-                yield piece
-            whole = ends
+        begins = True
+        while piece := file.readline(MAX_LINE + 2):
+            line = piece.removesuffix(b"\n")
+            if begins and line.strip():
+                yield line
+            begins = line != piece
 
 
 def _amounts(message: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
@@ -78,8 +100,8 @@ def _error_class(value: object) -> ErrorClass:
         return ErrorClass.CRASH
 
 
-def _text(value: object) -> str:
-    """A text that every database takes: without NUL and halves of surrogate pairs."""
+def _words(value: object) -> str:
+    """The same of a value that need not be a text, without halves of surrogate pairs."""
     if not isinstance(value, str):
         return ""
-    return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+    return text(value.encode("utf-8", "replace"))

@@ -4,6 +4,7 @@ The parser is linear and bounded. It sees only what it is given: the caller pass
 assistant message of a run that ended normally, never tool output.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -160,6 +161,25 @@ def read_markers(text: str, offered: Sequence[str], known: Mapping[str, Outcome]
     except ValueError as error:
         return _invalid(block.name, f"is not valid JSON: {error}")
     return validate(block.name, value, offered, known, text=rest)
+
+
+def read_value(
+    value: Any, offered: Sequence[str], known: Mapping[str, Outcome], *, text: str
+) -> Reading:
+    """An outcome that comes as data: `{"outcome": …, "payload": …}`, held to the same rules as one
+    in a message."""
+    match value:
+        case {"outcome": str(name), **rest} if not set(rest) - {"payload"}:
+            payload = rest.get("payload")
+        case _:
+            return Malformed('An outcome is an object with "outcome" and, where needed, "payload".')
+    try:
+        bounded = strict_json.loads(
+            json.dumps(payload), max_bytes=payloads.MAX_BYTES, max_depth=payloads.MAX_DEPTH
+        )
+    except (ValueError, RecursionError) as error:
+        return _invalid(name[:MAX_NAME], f"is not valid JSON: {error}")
+    return validate(name[:MAX_NAME], bounded, offered, known, text=text)
 
 
 def validate(

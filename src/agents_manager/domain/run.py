@@ -61,7 +61,12 @@ class Usage(Value):
 class Limits(Value):
     timeout_s: float = 600.0
     silence_s: float | None = None
+    turns: int | None = None
     output_bytes: int = 200 * 1024 * 1024
+
+
+READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design"})
+"""Modes whose result is what the agent says; they have no work to commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

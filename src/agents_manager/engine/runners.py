@@ -34,7 +34,10 @@ STOP_S = 7.0
 """The runner's own grace of 5 s and 2 s more; then the runner itself is killed."""
 LOCK_S = 5.0
 
-OWN_FILES = ("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json")
+OWN_FILES = (
+    *("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json"),
+    "report.json",
+)
 
 log = structlog.get_logger()
 
@@ -46,7 +49,7 @@ class RunnerFile(Process):
 class ExitFile(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    reason: Literal["exited", "timeout", "stalled", "cancelled", "refused", "lost"]
+    reason: Literal["exited", "timeout", "stalled", "turns", "cancelled", "refused", "lost"]
     exit_code: int | None = None
     output_bytes: int = 0
     truncated: bool = False
@@ -142,7 +145,8 @@ def _must_start(job: Job) -> bool:
 
 
 def _write_job(job: Job) -> None:
-    job.dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (job.dir, *job.folders):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():
         if not name or "/" in name or name[0] == "." or name in OWN_FILES:
             raise AgentProcessError(f'"{name}" cannot be the name of a file of a job.')
@@ -154,6 +158,8 @@ def _write_job(job: Job) -> None:
         "cwd": str(job.cwd),
         "env": dict(job.env),
         "limits": job.limits.model_dump(),
+        "stop_signal": job.stop_signal,
+        "turn_type": job.turn_type,
     }
     _write(job.dir / "job.json", json.dumps(content))
 

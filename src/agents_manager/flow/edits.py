@@ -119,8 +119,8 @@ async def delete(s: Services, task_id: str, actor: Actor, *, force: bool = False
         return Deleted(task, kept, released, None), project, runs
 
     deleted, project, runs = await s.store.write(write)
-    for run in runs:
-        await asyncio.to_thread(shutil.rmtree, s.jobs_dir / run.id, ignore_errors=True)
+    for folder in [*(s.jobs_dir / run.id for run in runs), s.agent_homes_dir / deleted.task.id]:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     try:
         await s.workspaces.remove(Path(project.path), deleted.task.id)
     except AgentsManagerError as error:

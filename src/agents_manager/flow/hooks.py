@@ -20,7 +20,7 @@ from agents_manager.errors import AgentsManagerError, HookFailed, NotFound
 from agents_manager.flow import artifacts, branches, pulls, remedies, transitions
 from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import close, lifecycle
-from agents_manager.flow.runs.conclude import untrusted
+from agents_manager.flow.runs.prepare import untrusted
 from agents_manager.flow.settling import finish, task_and_project
 
 MAX_ATTEMPTS = 3

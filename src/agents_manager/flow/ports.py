@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
@@ -14,7 +14,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.registry import Registry
-from agents_manager.domain.run import ErrorClass, Limits, Run, Usage
+from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Limits, Run, Usage
 from agents_manager.domain.task import (
     Actor,
     Artifact,
@@ -226,6 +226,12 @@ class Job:
     files: Mapping[str, str]
     """Further files of the job directory, by name, written before the start."""
     limits: Limits
+    folders: Sequence[Path] = ()
+    """Folders that must be there before the start."""
+    stop_signal: Literal["SIGTERM", "SIGINT"] = "SIGTERM"
+    """What asks the agent politely to end."""
+    turn_type: str = "assistant"
+    """The `type` of the messages on its output that count as a turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,8 +239,8 @@ class Ended:
     """How a job ended."""
 
     reason: str
-    """`exited`, `timeout`, `stalled`, `cancelled`, `lost` when the runner itself was killed, or
-    `refused` when it could not read its job."""
+    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `lost` when the
+    runner itself was killed, or `refused` when it could not read its job."""
     exit_code: int | None
     output_bytes: int
     truncated: bool
@@ -255,6 +261,9 @@ class Said:
     final_text: str
     usage: Usage | None
     session: str | None
+    structured: Any = None
+    """The outcome by the agent's native structured output, `{"outcome": …, "payload": …}`, as
+    untrusted as its text; None where there is none."""
     error: str | None = None
     error_class: ErrorClass | None = None
 
@@ -273,17 +282,56 @@ class Turn:
     """How many runs of this mode the task had before."""
     workspace: Path
     dir: Path
+    """Of this turn alone: what the job brings along, what the agent said, how it ended."""
+    home: Path
+    """For what an agent keeps between the runs of a task, sessions above all. A job that wants it
+    names it among its `folders`."""
     session: str | None
+    """The session to go on with."""
+
+    @property
+    def read_only(self) -> bool:
+        return self.run.mode in READ_ONLY_MODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capabilities:
+    """What an adapter's agent can do beyond running and printing."""
+
+    resumes: bool = False
+    """Go on with an earlier session."""
+    structured_output: bool = False
+    """Deliver its outcome as data that fits a schema."""
+    mcp: bool = False
+    """Call tools of ours while it runs."""
+    reports_cost: bool = False
+    """Say what a run cost."""
+    read_only_modes: bool = False
+    """Be kept from changing files in modes that only read."""
+    interrupts: bool = False
+    """End in order when asked politely, and say how far it got."""
 
 
 class Agent(Protocol):
     @property
-    def resumes(self) -> bool:
-        """Whether a session can be gone on with."""
+    def capabilities(self) -> Capabilities: ...
+    @property
+    def model(self) -> str | None:
+        """The model that runs get which name none; None where the agent itself decides."""
         ...
 
-    def job(self, turn: Turn) -> Job: ...
-    def read(self, output: Path) -> Said: ...
+    def job(self, turn: Turn) -> Job:
+        """What is to be started; InvalidInput when it cannot be."""
+        ...
+
+    def read(self, folder: Path) -> Said:
+        """What the output in a job's directory amounts to, whatever it holds."""
+        ...
+
+    def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
+        """One line of output as messages for people: `assistant` and `output` with `text`,
+        `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+        ...
 
 
 class Agents(Protocol):
@@ -412,6 +460,9 @@ class ProjectConfig:
     checks_by_mode: Mapping[str, tuple[str, ...]]
     fail_on_error: bool
     commands_fingerprint: str
+    own_agents: Mapping[str, Mapping[str, Any]]
+    """What the project's own file says about the programs of agents, by agent: those run only
+    while it is trusted."""
     instructions: str
 
 
@@ -462,6 +513,7 @@ class Services:
     built_in: Mapping[str, Mapping[str, Any]]
     """Documents of the pipelines that come with the product, by id."""
     jobs_dir: Path
+    agent_homes_dir: Path
 
 
 Perform = Callable[[EffectId, int, Steps], Awaitable[None]]

@@ -1,6 +1,8 @@
 """Projects and pipelines as people read them."""
 
-from collections.abc import Iterator, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from agents_manager.cli.render import (
     Block,
@@ -43,21 +45,24 @@ def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
-    if not config.checks:
-        yield Line("Checks    none")
+    if not config.checks and not config.own_agents:
+        yield Line("Commands  none")
         return
-    trusted = found.trusted_commands == config.commands_fingerprint
     yield Line()
-    if trusted:
-        yield title("Checks, trusted")
+    if found.trusted_commands == config.commands_fingerprint:
+        yield title("Commands, trusted")
     else:
         hint = f"look at them, then: am project trust {found.name}"
-        yield Line(f"Checks, not trusted ({hint})", Tone.URGENT)
-    yield Table(
-        ("NAME", "SEVERITY", "COMMAND"),
-        [(c.name, c.severity, c.command) for c in config.checks],
-        indent=2,
-    )
+        yield Line(f"Commands, not trusted ({hint})", Tone.URGENT)
+    checks = [(f"check {c.name}", c.severity, c.command) for c in config.checks]
+    agents = [(f"agent {name}", "", _program(said)) for name, said in config.own_agents.items()]
+    yield Table(("NAME", "SEVERITY", "COMMAND"), [*checks, *agents], indent=2)
+
+
+def _program(said: Mapping[str, Any]) -> str:
+    """What a project's file says about an agent's program; what it leaves out stands elsewhere."""
+    passed_on = [f"${name}" for name in said.get("env", ())]
+    return shlex.join(said.get("command", ())) + (f" ({', '.join(passed_on)})" if passed_on else "")
 
 
 def pipelines(found: Sequence[Pipeline], brought: Sequence[Brought]) -> Iterator[Block]:

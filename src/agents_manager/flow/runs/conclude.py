@@ -9,23 +9,25 @@ from typing import Any
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
-from agents_manager.domain.outcome import Malformed, Nothing, Reported
-from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
+from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.flow import branches, pipelines
 from agents_manager.flow.ports import CheckResult, Said, Services
-from agents_manager.flow.runs.prepare import of
+from agents_manager.flow.runs import reports
+from agents_manager.flow.runs.prepare import of, untrusted
 from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
 
 LAST_TURN = 2
-READ_ONLY = frozenset({"plan", "review", "investigate", "design"})
 MAX_CHECK_OUTPUT = 4_000
+CUT = "The agent printed more than is kept, so its final message is not known."
 _WRITTEN = {"plan": "plan_complete", "design": "design_ready"}
 """Modes whose result is the text itself."""
 
 _ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
     "timeout": (ErrorClass.TIMEOUT, "The agent took longer than it may."),
     "stalled": (ErrorClass.STALLED, "The agent said nothing for too long."),
+    "turns": (ErrorClass.BUDGET, "The agent took more turns than it may."),
     "cancelled": (ErrorClass.CANCELLED, "The agent was stopped."),
     "lost": (ErrorClass.INTERRUPTED, "The agent's runner was killed."),
     "refused": (ErrorClass.ENVIRONMENT, "The runner could not start the agent."),
@@ -38,12 +40,13 @@ async def conclude(
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
-        return trouble(why, error_class)
+        return trouble(ended.get("message") or why, error_class)
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
-    said = await asyncio.to_thread(agent.read, directory / "output")
-    verdict = await _judge(run, task, project, said, ended, s)
-    if verdict.get("repair") and (turn == LAST_TURN or not agent.resumes):
+    said = await asyncio.to_thread(agent.read, directory)
+    report = await asyncio.to_thread(reports.read, directory)
+    verdict = await _judge(run, task, project, said, report, ended, s)
+    if verdict.get("repair") and (turn == LAST_TURN or not agent.capabilities.resumes):
         verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
     verdict["usage"] = said.usage.model_dump(mode="json") if said.usage else None
     verdict["session"] = said.session
@@ -51,19 +54,21 @@ async def conclude(
 
 
 async def _judge(
-    run: Run, task: Task, project: Project, said: Said, ended: Ending, s: Services
+    run: Run, task: Task, project: Project, said: Said, report: Any, ended: Ending, s: Services
 ) -> Verdict:
     if said.error_class is not None:
         return trouble(said.error or "The agent reported an error.", said.error_class)
     if ended["exit_code"] != 0:
         why = f"The agent exited with code {ended['exit_code']}."
         return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)
+    if ended["truncated"]:
+        return trouble(CUT, ErrorClass.BAD_OUTPUT)
     pipeline = await s.store.read(
         lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     )
     offered = pipeline.offered_outcomes(task.status)
     known = pipelines.registry_of(s, project).outcomes
-    reading = outcomes.read_markers(said.final_text, offered, known)
+    reading = _read(said, report, offered, known)
     if isinstance(reading, Malformed):
         return Verdict(repair=reading.reason)
     head = await _settle_work(run, task, project, s)
@@ -78,11 +83,22 @@ async def _judge(
     return verdict
 
 
+def _read(
+    said: Said, report: Any, offered: list[str], known: Mapping[str, Outcome]
+) -> outcomes.Reading:
+    """The first source that has an outcome counts: the report tool, the agent's structured output,
+    the markers in its final message."""
+    for given in (report, said.structured):
+        if given is not None:
+            return outcomes.read_value(given, offered, known, text=said.final_text)
+    return outcomes.read_markers(said.final_text, offered, known)
+
+
 async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> str:
     """Commits what a working agent left uncommitted, and reads where the branch stands."""
     assert run.workspace is not None
     assert run.branch is not None
-    if run.mode not in READ_ONLY and s.configs.of(project).auto_commit:
+    if run.mode not in READ_ONLY_MODES and s.configs.of(project).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
@@ -103,7 +119,7 @@ def _infer(run: Run, text: str, offered: list[str], changed: bool) -> Verdict:
     written = _WRITTEN.get(run.mode)
     if written in offered and text.strip():
         return Verdict(outcome=written, payload=None, inferred=True, document=text)
-    if run.mode not in READ_ONLY:
+    if run.mode not in READ_ONLY_MODES:
         if changed:
             return Verdict(outcome="pr_ready", payload=None, inferred=True)
         reason = "The agent ended without an outcome and without changes."
@@ -128,13 +144,6 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
         refused = trouble(why, ErrorClass.CHECKS_FAILED)
         return {**verdict, **refused}
     return verdict
-
-
-def untrusted(project: Project) -> str:
-    return (
-        f'The commands of project "{project.name}" changed since they were trusted. '
-        f"Look at them, then run: am project trust {project.name}"
-    )
 
 
 def _kept(result: CheckResult) -> Check:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
+from agents_manager.errors import InvalidInput
 from agents_manager.flow.ports import Services, Turn, Tx
-from agents_manager.flow.runs.prepare import of
+from agents_manager.flow.runs.prepare import of, trusted_agent
 from agents_manager.flow.runs.verdict import Ending
 
 
@@ -29,9 +30,14 @@ async def drive(
         visit=visit,
         workspace=Path(run.workspace),
         dir=directory,
+        home=s.agent_homes_dir / task.id / run.agent,
         session=run.session,
     )
-    job = await asyncio.to_thread(s.agents.get(run.agent, project).job, turn)
+    try:
+        job = await asyncio.to_thread(trusted_agent(s, run.agent, project).job, turn)
+    except InvalidInput as error:
+        why = " ".join([error.message, *error.details])
+        return Ending(reason="refused", exit_code=None, truncated=False, message=why)
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
     return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)

@@ -1,15 +1,16 @@
 """Step 1: the task's own workspace on its own branch."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, Project, Task
-from agents_manager.errors import ExternalError, InvalidInput
+from agents_manager.errors import ExternalError, InvalidInput, NotTrusted
 from agents_manager.flow import branches, pipelines
 from agents_manager.flow.branches import Ground
-from agents_manager.flow.ports import Services, Tx, Workspace
+from agents_manager.flow.ports import Agent, Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
 
 
@@ -22,7 +23,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         return None  # A later attempt: the agent may have been at work, and that work must stay.
     try:
         agent = run.agent or s.configs.of(project).default_agent
-        s.agents.get(agent, project)
+        model = run.model or trusted_agent(s, agent, project).model
         pipeline = await s.store.read(
             lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
         )
@@ -38,8 +39,24 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     except InvalidInput as error:
         why = " ".join([error.message, *error.details])
         return trouble(why, ErrorClass.ENVIRONMENT)
-    await s.store.write(lambda tx: _begin(tx, s, run, task, ground, agent, workspace))
+    begun = replace(run, agent=agent, model=model)
+    await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
     return None
+
+
+def trusted_agent(s: Services, name: str, project: Project) -> Agent:
+    """The agent; refused while nobody has trusted what the project's own file says of it."""
+    config = s.configs.of(project)
+    if name in config.own_agents and project.trusted_commands != config.commands_fingerprint:
+        raise NotTrusted(untrusted(project))
+    return s.agents.get(name, project)
+
+
+def untrusted(project: Project) -> str:
+    return (
+        f'The commands of project "{project.name}" changed since they were trusted. '
+        f"Look at them, then run: am project trust {project.name}"
+    )
 
 
 def of(tx: Tx, run_id: RunId) -> tuple[Run, Task, Project]:
@@ -47,13 +64,11 @@ def of(tx: Tx, run_id: RunId) -> tuple[Run, Task, Project]:
     return run, tx.tasks.get(run.task_id), tx.projects.get(run.project_id)
 
 
-def agent_actor(run: Run, agent: str | None = None) -> Actor:
-    return Actor(type=ActorType.AGENT, name=agent or run.agent or "agent", run=run.id)
+def agent_actor(run: Run) -> Actor:
+    return Actor(type=ActorType.AGENT, name=run.agent or "agent", run=run.id)
 
 
-def _begin(
-    tx: Tx, s: Services, run: Run, task: Task, ground: Ground, agent: str, workspace: Workspace
-) -> None:
+def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace: Workspace) -> None:
     if tx.runs.get(run.id).status is not RunStatus.QUEUED:
         return
     now = s.clock.now()
@@ -61,11 +76,13 @@ def _begin(
     tx.runs.update(
         run.id,
         status=RunStatus.RUNNING,
-        agent=agent,
+        agent=run.agent,
+        model=run.model,
         branch=workspace.branch,
         base_sha=workspace.head_sha,
         workspace=str(workspace.path),
         started_at=now,
     )
-    started = event.AgentStarted(run=run.id, agent=agent, mode=run.mode, attempt=run.attempt)
-    tx.events.add(task.id, started, agent_actor(run, agent), now)
+    actor = agent_actor(run)
+    started = event.AgentStarted(run=run.id, agent=actor.name, mode=run.mode, attempt=run.attempt)
+    tx.events.add(task.id, started, actor, now)

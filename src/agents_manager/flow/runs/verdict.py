@@ -1,12 +1,14 @@
 """What the steps of a run hand on to each other: small JSON values that outlive a crash."""
 
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Ending(TypedDict):
     reason: str
     exit_code: int | None
     truncated: bool
+    message: NotRequired[str]
+    """Why there was nothing to start."""
 
 
 class Check(TypedDict):

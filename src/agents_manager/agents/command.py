@@ -1,0 +1,110 @@
+"""Any program as an agent: it is given the prompt as a file, an argument or its standard input, and
+what it prints is the transcript."""
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from agents_manager.agents import environment, login_shell, stream
+from agents_manager.agents.config import PLACEHOLDERS, CommandConfig
+from agents_manager.domain.run import ErrorClass
+from agents_manager.errors import AgentNotInstalled, InvalidConfig
+from agents_manager.flow.ports import Capabilities, Job, Said, Turn
+
+MAX_ARGUMENT = 128 * 1024 - 1
+"""What Linux takes as one argument."""
+MAX_TEXT = 8 * 1024 * 1024
+"""How much plain text is read for an outcome."""
+
+
+class CommandAgent:
+    capabilities = Capabilities(reports_cost=True)
+
+    def __init__(self, name: str, config: CommandConfig) -> None:
+        self._name = name
+        self._config = config
+
+    @property
+    def model(self) -> str | None:
+        return self._config.model
+
+    def job(self, turn: Turn) -> Job:
+        env = environment.of(turn, path=login_shell.path(), names=self._config.env)
+        program, *arguments = self._config.command
+        given = " ".join(arguments)
+        by_stdin = "{prompt}" not in given and "{prompt_file}" not in given
+        return Job(
+            dir=turn.dir,
+            run_id=turn.run.id,
+            argv=(self._found(program, env["PATH"]), *self._filled(arguments, turn)),
+            cwd=turn.workspace,
+            env=env,
+            stdin=turn.prompt if by_stdin else "",
+            files={environment.PROMPT: turn.prompt},
+            limits=self._config.limits,
+        )
+
+    def read(self, folder: Path) -> Said:
+        output = folder / "output"
+        return stream.read(output) if stream.is_stream(output) else _plain(output)
+
+    def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
+        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+
+    def _found(self, program: str, path: str) -> str:
+        found = shutil.which(program, path=path)
+        if found is not None:
+            return found
+        if "/" in program:
+            where = "it is not there, or cannot be executed"
+        else:
+            where = f"it is on none of the folders of the PATH: {path}"
+        raise AgentNotInstalled(f'The program "{program}" of agent "{self._name}": {where}.')
+
+    def _filled(self, arguments: Sequence[str], turn: Turn) -> list[str]:
+        """One pass, so that what is filled in is never looked through again."""
+        values = {
+            "prompt_file": str(turn.dir / environment.PROMPT),
+            "prompt": turn.prompt,
+            "mode": turn.run.mode,
+            "model": turn.run.model or self._config.model,
+        }
+
+        def value(found: re.Match[str]) -> str:
+            known = values[found[1]]
+            if known is None:
+                raise InvalidConfig(
+                    f'The command of agent "{self._name}" takes a {found[0]}, but none is set:'
+                    f' add "model" to agents.{self._name}.'
+                )
+            return known
+
+        names = "|".join(PLACEHOLDERS)
+        filled = [re.sub(rf"\{{({names})\}}", value, argument) for argument in arguments]
+        for argument in filled:
+            size = len(argument.encode("utf-8", "surrogateescape"))
+            if size > MAX_ARGUMENT:
+                raise InvalidConfig(
+                    f'The command of agent "{self._name}" has an argument of {size} bytes, more'
+                    f" than the {MAX_ARGUMENT} that the system takes; use {{prompt_file}}."
+                )
+        return filled
+
+
+def _plain(output: Path) -> Said:
+    """All that was printed is the final text, if it can be read as a whole."""
+    with output.open("rb") as file:
+        content = file.read(MAX_TEXT + 1)
+    if len(content) > MAX_TEXT:
+        size = output.stat().st_size
+        return Said(
+            final_text="",
+            usage=None,
+            session=None,
+            error=f"The agent printed {size} bytes of plain text, and only {MAX_TEXT} are read for"
+            " an outcome; let it print less, or a message stream.",
+            error_class=ErrorClass.BAD_OUTPUT,
+        )
+    return Said(final_text=stream.text(content), usage=None, session=None)

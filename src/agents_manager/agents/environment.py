@@ -1,0 +1,24 @@
+"""What an agent finds in its environment: an allow-list, never the server's own."""
+
+import os
+from collections.abc import Iterable
+
+from agents_manager.flow.ports import Turn
+
+KEPT = ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
+PROMPT = "prompt.md"
+
+
+def of(turn: Turn, *, path: str, names: Iterable[str] = ()) -> dict[str, str]:
+    """The variables of every agent, and those that its configuration names."""
+    kept = {name: os.environ[name] for name in (*KEPT, *names) if name in os.environ}
+    return {
+        **kept,
+        "PATH": path,
+        "TERM": "dumb",
+        "GIT_TERMINAL_PROMPT": "0",
+        "AM_TASK_ID": turn.task.id,
+        "AM_RUN_ID": turn.run.id,
+        "AM_MODE": turn.run.mode,
+        "AM_PROMPT_FILE": str(turn.dir / PROMPT),
+    }

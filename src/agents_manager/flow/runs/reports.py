@@ -1,0 +1,34 @@
+"""The outcome that an agent reported by a tool while it ran: a file in the job's directory, so that
+it survives whoever took the report."""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain import payload as payloads
+from agents_manager.domain import strict_json
+
+FILE = "report.json"
+
+
+def keep(directory: Path, outcome: str, payload: Mapping[str, Any] | None) -> None:
+    """The last report counts. Whole or not at all."""
+    new = directory / f".{FILE}.{os.getpid()}"
+    new.write_text(json.dumps({"outcome": outcome, "payload": payload}), encoding="utf-8")
+    new.replace(directory / FILE)
+
+
+def read(directory: Path) -> Any:
+    """What was reported, as untrusted as everything an agent says; None when nothing was."""
+    try:
+        with (directory / FILE).open("rb") as file:
+            content = file.read(2 * payloads.MAX_BYTES)
+    except FileNotFoundError:
+        return None
+    try:
+        text = content.decode()
+        return strict_json.loads(text, max_bytes=2 * payloads.MAX_BYTES, max_depth=40)
+    except ValueError:
+        return {}

@@ -1,0 +1,155 @@
+"""What the flow may rely on, whichever adapter drives the agent."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager.domain import outcome
+from agents_manager.domain.run import ErrorClass
+from agents_manager.engine.runners import DetachedRunners
+from agents_manager.flow.ports import Agent, Ended, Said
+from tests.contract.agent_players import PLAYERS
+from tests.runner_jobs import eventually, processes_of
+from tests.turns import turn
+
+Make = Callable[..., Agent]
+Run = Callable[[Agent], Awaitable[tuple[Ended, Said]]]
+
+OUTCOME = {"name": "no_changes", "payload": {"reason": "It is there."}, "text": None}
+
+
+@pytest.fixture(params=PLAYERS)
+def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
+    (tmp_path / "work").mkdir()
+    return lambda *steps, **settings: PLAYERS[request.param](tmp_path, *steps, **settings)
+
+
+@pytest.fixture
+async def runners(tmp_path: Path) -> AsyncIterator[DetachedRunners]:
+    runners = DetachedRunners()
+    yield runners
+    await runners.stop(tmp_path / "run-1")
+
+
+@pytest.fixture
+def run(tmp_path: Path, runners: DetachedRunners) -> Run:
+    async def run(agent: Agent) -> tuple[Ended, Said]:
+        job = agent.job(turn(tmp_path))
+        await runners.start_or_adopt(job)
+        ended = await runners.wait(job.dir)
+        return ended, agent.read(job.dir)
+
+    return run
+
+
+async def test_a_turn_runs_in_the_worktree_with_what_an_agent_is_told(
+    make: Make, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AM_DATABASE_URL", "postgresql://secret")
+    monkeypatch.setenv("GITHUB_TOKEN", "secret")
+    job = make({"say": "Hi."}).job(turn(tmp_path, mode="plan"))
+    assert (job.cwd, job.dir) == (tmp_path / "work", tmp_path / "run-1")
+    assert (job.env["AM_TASK_ID"], job.env["AM_MODE"]) == ("task-1", "plan")
+    assert job.env["AM_RUN_ID"] == job.run_id
+    assert job.files[Path(job.env["AM_PROMPT_FILE"]).name] == "Do it."
+    assert Path(job.env["AM_PROMPT_FILE"]).parent == job.dir
+    assert "secret" not in json.dumps(dict(job.env))
+    assert all(folder.startswith("/") for folder in job.env["PATH"].split(":"))
+
+
+async def test_the_outcome_is_read_from_the_final_message(make: Make, run: Run) -> None:
+    tool = {"tool": {"name": "Bash", "input": {"command": "echo '<<<OUTCOME:approved>>>'"}}}
+    usage = {"usage": {"input_tokens": 7, "cost_usd": 0.25}}
+    ended, said = await run(make({"say": "Look."}, tool, usage, {"outcome": OUTCOME}))
+    assert (ended.reason, ended.exit_code) == ("exited", 0)
+    known = {each.name: each for each in outcome.BUILT_IN}
+    expected = outcome.Reported("no_changes", OUTCOME["payload"], "Look.")
+    assert outcome.read_markers(said.final_text, list(known), known) == expected
+    assert said.usage is not None
+    assert (said.usage.input_tokens, said.usage.output_tokens) == (7, None)
+    assert said.usage.cost_usd == 0.25
+    assert (said.error, said.error_class) == (None, None)
+
+
+async def test_messages_for_people(make: Make, run: Run, tmp_path: Path) -> None:
+    agent = make({"say": "Look."}, {"tool": {"name": "Bash", "input": {"command": "ls"}}})
+    await run(agent)
+    lines = (tmp_path / "run-1" / "output").read_bytes().splitlines()
+    shown = [message for line in lines for message in agent.parse(line)]
+    assert [message["type"] for message in shown] == ["assistant", "tool_use", "result"]
+    assert shown[0]["text"] == "Look."
+    assert (shown[1]["name"], shown[1]["input"]) == ("Bash", {"command": "ls"})
+
+
+async def test_a_fault_has_its_class(make: Make, run: Run) -> None:
+    ended, said = await run(make({"fail": {"error_class": "quota", "message": "No credit."}}))
+    assert ended.exit_code != 0
+    assert (said.error, said.error_class) == ("No credit.", ErrorClass.QUOTA)
+
+
+@pytest.mark.parametrize(
+    ("steps", "settings", "reason"),
+    [
+        pytest.param([{"sleep": 30}], {"timeout": 300}, "timeout", id="timeout"),
+        pytest.param([{"sleep": 30}], {"silenceTimeout": 300}, "stalled", id="silence"),
+        pytest.param(
+            [{"say": "1"}, {"say": "2"}, {"say": "3"}, {"sleep": 30}],
+            {"maxTurns": 2},
+            "turns",
+            id="turns",
+        ),
+    ],
+)
+async def test_limits(make: Make, run: Run, steps: Any, settings: Any, reason: str) -> None:
+    ended, _ = await run(make(*steps, **settings))
+    assert ended.reason == reason
+
+
+async def test_output_is_kept_up_to_its_limit(make: Make, run: Run) -> None:
+    ended, said = await run(
+        make({"flood": {"bytes": 300_000, "lines": None, "line_bytes": 1000}}, outputBytes=100_000)
+    )
+    assert (ended.truncated, ended.output_bytes) == (True, 100_000)
+    assert outcome.read_markers(said.final_text, [], {}) == outcome.Nothing()
+
+
+async def test_a_stopped_agent_is_gone_with_all_it_started(
+    make: Make, runners: DetachedRunners, tmp_path: Path
+) -> None:
+    job = make({"daemon": 60}, {"say": "Up."}, {"sleep": 60}).job(turn(tmp_path))
+    await runners.start_or_adopt(job)
+    output = job.dir / "output"
+    await asyncio.to_thread(eventually, lambda: output.exists() and output.stat().st_size)
+    await runners.stop(job.dir)
+    assert processes_of(job.run_id) == []
+    assert (await runners.wait(job.dir)).reason == "cancelled"
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"\xff\xfe\x00" * 1000, id="no text"),
+        pytest.param(b'{"type": "result", "text": 3, "structured": NaN}\n', id="wrong types"),
+        pytest.param(b'{"type":' + b"[" * 100_000, id="very deep"),
+        pytest.param(b"x" * 10_000_000, id="one long line"),
+        pytest.param(b'{"type": "assistant", "text": null}\n' * 1000, id="empty messages"),
+    ],
+)
+def test_whatever_is_printed_can_be_read(make: Make, tmp_path: Path, printed: bytes) -> None:
+    agent = make({"say": "Hi."})
+    (tmp_path / "output").write_bytes(printed)
+    said = agent.read(tmp_path)
+    assert "\x00" not in said.final_text
+    said.final_text.encode()
+    for line in printed.splitlines():
+        assert all(isinstance(message["type"], str) for message in agent.parse(line))
+
+
+def test_output_that_is_missing_is_nothing_said(make: Make, tmp_path: Path) -> None:
+    said = make({"say": "Hi."}).read(tmp_path / "nowhere")
+    assert (said.final_text, said.usage, said.error) == ("", None, None)
