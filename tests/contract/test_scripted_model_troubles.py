@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import socket
 import subprocess
 import sys
 import threading
@@ -264,6 +265,23 @@ def test_nobody_asks_without_a_key(server: ModelServer, api: type[Client]) -> No
     assert refused(client).status_code in (401, 403)
 
 
+def test_neighbours_of_one_role_are_one_turn(server: ModelServer) -> None:
+    server.script("x", [Use("look", {}), Say("Done.")])
+    client = Anthropic(server.url("x"), stream=True)
+    client.history += [USER, {"role": "assistant", "content": "I look."}]
+    client.history += [{"role": "assistant", "content": [LOOK]}, USER]
+    client.history.append({"role": "user", "content": [SEEN]})
+    assert client.go().text == "Done."
+
+
+def test_tools_can_come_as_an_item_of_the_input(server: ModelServer) -> None:
+    server.script("x", [Say("Main.")], side=Say("Side."))
+    client = Responses(server.url("x"), stream=True, tools=())
+    item = {"type": "additional_tools", "tools": [{"type": "function", "name": "look"}]}
+    client.history.append(item)
+    assert client.ask("Go.").text == "Main."
+
+
 def test_gemini_streams_events_only(server: ModelServer) -> None:
     server.script("x", [Say("Never.")])
     url = f"{server.url('x')}/v1beta/models/m:streamGenerateContent"
@@ -324,6 +342,16 @@ def test_a_body_that_cannot_be_read_is_refused(server: ModelServer, content: byt
     assert send(server, content[:-1]).status_code == 400
     assert send(server, b"[]").status_code == 400
     assert len(server.requests("x")) == 4
+
+
+def test_a_client_that_dies_while_asking_asked_nothing(server: ModelServer) -> None:
+    server.script("x", [Say("Fine.")])
+    url = httpx.URL(server.url("x"))
+    with socket.create_connection((url.host, url.port)) as dying:
+        dying.sendall(b"POST /s/x/v1/messages HTTP/1.1\r\nContent-Length: 100\r\n\r\n{")
+        dying.shutdown(socket.SHUT_WR)
+        assert dying.recv(100) == b""
+    assert server.requests("x") == []
 
 
 def test_a_broken_condition_fails_the_check(server: ModelServer) -> None:

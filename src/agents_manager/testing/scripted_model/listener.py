@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Condition, Event
+from threading import Condition
 from typing import Any, cast
 from urllib.parse import parse_qsl, urlsplit
 
@@ -60,7 +60,6 @@ class Listener(ThreadingHTTPServer):
     def __init__(self, scenarios: Mapping[str, Scenario], record: Record) -> None:
         self.scenarios = scenarios
         self.record = record
-        self.closing = Event()
         self._connections: set[socket.socket] = set()
         self._changed = Condition()
         super().__init__(("127.0.0.1", 0), Handler)
@@ -82,7 +81,6 @@ class Listener(ThreadingHTTPServer):
 
     def close(self) -> None:
         """Ends every connection, also those that hang or that clients keep for later."""
-        self.closing.set()
         self.shutdown()
         with self._changed:
             for connection in self._connections:
@@ -218,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _hang(self, scenario: Scenario) -> None:
         while not scenario.released.wait(POLL_S):
-            if self.listener.closing.is_set() or _gone(self.connection):
+            if _gone(self.connection):
                 raise _Gone
 
 
