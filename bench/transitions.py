@@ -25,7 +25,7 @@ from bench.rows import Row
 BATCHES = 30
 MOVES = 15
 
-MOVE = "UPDATE am_task SET status=?, version=?, updated_at=?, event_seq=? WHERE id=? AND version=?"
+MOVE = "UPDATE am_task SET status=?, version=?, updated_at=? WHERE id=? AND version=?"
 
 
 def run() -> list[Row]:
@@ -91,7 +91,7 @@ def _written(database: str | Path, moved: Sequence[Task]) -> list[Written]:
     found: list[Written] = []
     with closing(sqlite_module().connect(database)) as connection:
         for task in moved:
-            after = "SELECT status, version, updated_at, event_seq FROM am_task WHERE id=?"
+            after = "SELECT status, version, updated_at FROM am_task WHERE id=?"
             [state] = connection.execute(after, (task.id,))
             rows: list[tuple[str, Sequence[Any]]] = []
             for table, which in (

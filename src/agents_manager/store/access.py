@@ -2,12 +2,13 @@
 
 from datetime import datetime
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import Conflict
 from agents_manager.store import schema
 from agents_manager.store.rows import violates
+from agents_manager.store.statements import Session
 
 _TOKEN = schema.token.c
 _REPLY = schema.reply.c
@@ -18,25 +19,23 @@ _GIVEN = select(_REPLY.request, _REPLY.status, _REPLY.body).where(_REPLY.key == 
 
 
 class Access:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add_token(self, digest: str, name: str, role: str, now: datetime) -> None:
         row = {"digest": digest, "name": name, "role": role, "created_at": now}
-        self._connection.execute(_ADD_TOKEN, row)
+        self._session.run(_ADD_TOKEN, row)
 
     def role_of(self, digest: str) -> tuple[str, str] | None:
-        row = self._connection.execute(_ROLE, {"wanted": digest}).first()
-        return None if row is None else (row.name, row.role)
+        return self._session.one(_ROLE, {"wanted": digest}, tuple)
 
     def reply(self, key: str) -> tuple[str, int, str] | None:
-        row = self._connection.execute(_GIVEN, {"wanted": key}).first()
-        return None if row is None else (row.request, row.status, row.body)
+        return self._session.one(_GIVEN, {"wanted": key}, tuple)
 
     def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None:
         row = {"key": key, "request": request, "status": status, "body": body, "created_at": now}
         try:
-            self._connection.execute(_ADD_REPLY, row)
+            self._session.run(_ADD_REPLY, row)
         except IntegrityError as error:
             if not violates(error, "pk_am_reply", "am_reply.key"):
                 raise

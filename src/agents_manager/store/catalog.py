@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, or_, select
+from sqlalchemy import bindparam, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain import pipeline as pipelines
@@ -24,6 +24,7 @@ from agents_manager.flow.ports import PipelineVersion
 from agents_manager.store import schema
 from agents_manager.store.columns import Unreadable
 from agents_manager.store.rows import Rows, corrupt, violates
+from agents_manager.store.statements import Session
 
 PROJECTS = Rows(schema.project, Project, ProjectNotFound)
 _PROJECT = schema.project.c
@@ -66,22 +67,22 @@ hash, unlike a version, cannot be taken back by a rollback."""
 
 
 class Projects:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add(self, project: Project) -> None:
         try:
-            PROJECTS.add(self._connection, project)
+            PROJECTS.add(self._session, project)
         except IntegrityError as error:
             if not violates(error, "uq_am_project_path", "am_project.path"):
                 raise
             raise ProjectExists(f'"{project.path}" is already registered.') from error
 
     def get(self, project_id: ProjectId) -> Project:
-        return PROJECTS.get(self._connection, project_id)
+        return PROJECTS.get(self._session, project_id)
 
     def find(self, name_or_id: str) -> Project:
-        found = PROJECTS.all(self._connection, _NAMED, {"wanted": name_or_id})
+        found = PROJECTS.all(self._session, _NAMED, {"wanted": name_or_id})
         exact = [project for project in found if project.id == name_or_id] or found
         if not exact:
             raise PROJECTS.not_found(name_or_id)
@@ -93,61 +94,62 @@ class Projects:
         return exact[0]
 
     def by_path(self, path: str) -> Project | None:
-        return PROJECTS.first(self._connection, _BY_PATH, {"wanted": path})
+        return PROJECTS.first(self._session, _BY_PATH, {"wanted": path})
 
     def all(self) -> list[Project]:
-        return PROJECTS.all(self._connection, _ALL_PROJECTS)
+        return PROJECTS.all(self._session, _ALL_PROJECTS)
 
     def update(self, project_id: ProjectId, **fields: Any) -> None:
-        PROJECTS.update(self._connection, project_id, fields)
+        PROJECTS.update(self._session, project_id, fields)
 
 
 class Pipelines:
-    def __init__(self, connection: Connection, parsed: Parsed) -> None:
-        self._connection = connection
+    def __init__(self, session: Session, parsed: Parsed) -> None:
+        self._session = session
         self._parsed = parsed
 
     def save(self, pipeline: Pipeline, document: Mapping[str, Any], now: datetime) -> Pipeline:
         kept = {name: value for name, value in document.items() if name != "version"}
         canonical = json.dumps(kept, sort_keys=True, separators=(",", ":"))
         hash = hashlib.sha256(canonical.encode()).hexdigest()
-        newest = self._connection.execute(_NEWEST, {"wanted": pipeline.id}).first()
-        if newest is not None and newest.hash == hash:
-            return pipeline.model_copy(update={"version": newest.version})
-        version = 1 if newest is None else newest.version + 1
+        newest = self._session.one(_NEWEST, {"wanted": pipeline.id})
+        if newest is not None and newest[1] == hash:
+            return pipeline.model_copy(update={"version": newest[0]})
+        version = 1 if newest is None else newest[0] + 1
         row = {"id": pipeline.id, "version": version, "document": kept, "hash": hash}
-        self._connection.execute(_ADD_PIPELINE, {**row, "created_at": now})
+        self._session.run(_ADD_PIPELINE, {**row, "created_at": now})
         return pipeline.model_copy(update={"version": version})
 
     def get(self, pipeline_id: str, version: int | None = None) -> Pipeline:
         if version is None:
-            row = self._connection.execute(_NEWEST, {"wanted": pipeline_id}).first()
+            row = self._session.one(_NEWEST, {"wanted": pipeline_id})
         else:
-            row = self._connection.execute(_ONE, {"wanted": pipeline_id, "number": version}).first()
+            row = self._session.one(_ONE, {"wanted": pipeline_id, "number": version})
         if row is None:
             numbered = "" if version is None else f" in version {version}"
             raise PipelineNotFound(f'There is no pipeline "{pipeline_id}"{numbered}.')
-        pipeline = self._parsed.get(row.hash)
+        version, hash = row
+        pipeline = self._parsed.get(hash)
         if pipeline is None:
-            pipeline = self._parsed[row.hash] = self._read(pipeline_id, row.version)
-        if (pipeline.id, pipeline.version) == (pipeline_id, row.version):
+            pipeline = self._parsed[hash] = self._read(pipeline_id, version)
+        if (pipeline.id, pipeline.version) == (pipeline_id, version):
             return pipeline
         # The same document may be another version, or belong to another project.
-        return pipeline.model_copy(update={"id": pipeline_id, "version": row.version})
+        return pipeline.model_copy(update={"id": pipeline_id, "version": version})
 
     def versions(self, pipeline_id: str) -> list[PipelineVersion]:
-        rows = self._connection.execute(_VERSIONS, {"wanted": pipeline_id})
+        rows = self._session.all(_VERSIONS, {"wanted": pipeline_id})
         return [PipelineVersion(version, created_at) for version, created_at in rows]
 
     def document(self, pipeline_id: str, version: int) -> Mapping[str, Any]:
         key = {"wanted": pipeline_id, "number": version}
-        document = self._connection.execute(_DOCUMENT, key).scalar_one()
+        document = self._session.scalar(_DOCUMENT, key)
         if isinstance(document, Unreadable):
             raise corrupt("am_pipeline", f"{pipeline_id} {version}", "document", document.reason)
         return document
 
     def all(self) -> list[Pipeline]:
-        newest = self._connection.execute(_EACH_NEWEST).all()
+        newest = self._session.all(_EACH_NEWEST)
         return [self.get(id, version) for id, version in newest]
 
     def _read(self, pipeline_id: str, version: int) -> Pipeline:

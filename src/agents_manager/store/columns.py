@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from pydantic import BaseModel
+from pydantic_core import from_json, to_json
 from sqlalchemy import DateTime, Dialect, String, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -34,6 +35,23 @@ def clean(text: str) -> str:
 
 
 def dumps(value: object) -> str:
+    try:
+        text = to_json(value, by_alias=False).decode()
+    except ValueError:
+        return _careful(value)
+    # Pydantic writes numbers that JSON has not; they may also be words of a text.
+    odd = "\\u0000" in text or "NaN" in text or "Infinity" in text
+    return _careful(value) if odd else text
+
+
+def loads(text: str) -> Any:
+    try:
+        return from_json(text)
+    except ValueError:  # Nested too deep for Pydantic, perhaps.
+        return json.loads(text)
+
+
+def _careful(value: object) -> str:
     text = _ENCODER.encode(value)
     if "\\u0000" in text or not _encodable(text):
         text = _ENCODER.encode(_cleaned(json.loads(text)))
@@ -97,7 +115,7 @@ class Json(TypeDecorator[Any]):
         if value is None or dialect.name == "postgresql":
             return value
         try:
-            return json.loads(value)
+            return loads(value)
         except (TypeError, ValueError) as error:
             return Unreadable(f"it is not JSON ({error})")
 
@@ -118,7 +136,7 @@ class UtcTime(TypeDecorator[datetime]):
             return None
         if value.tzinfo is None:
             raise ValueError(f"{value} has no time zone")
-        utc = value.astimezone(UTC)
+        utc = value if value.tzinfo is UTC else value.astimezone(UTC)
         return utc if dialect.name == "postgresql" else utc.isoformat(timespec="microseconds")
 
     def process_result_value(self, value: Any, dialect: Dialect) -> Any:

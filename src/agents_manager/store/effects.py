@@ -6,7 +6,6 @@ from typing import Any
 
 from sqlalchemy import (
     BindParameter,
-    Connection,
     bindparam,
     exists,
     func,
@@ -22,6 +21,7 @@ from agents_manager.domain.task import OPEN_EFFECTS, EffectRow
 from agents_manager.errors import NotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows
+from agents_manager.store.statements import Session
 
 EFFECTS = Rows(schema.effect, EffectRow, NotFound)
 _EFFECT = schema.effect.c
@@ -73,40 +73,40 @@ _CANCEL_REST = (
 
 
 class Effects:
-    def __init__(self, connection: Connection, wrote: Callable[[], None]) -> None:
-        self._connection = connection
+    def __init__(self, session: Session, wrote: Callable[[], None]) -> None:
+        self._session = session
         self._wrote = wrote
 
     def add(self, effect: EffectRow) -> None:
-        self._connection.execute(_ADD, {"b_task": effect.task_id, **EFFECTS.fields(effect)})
+        self._session.run(_ADD, {"b_task": effect.task_id, **EFFECTS.fields(effect)})
         self._wrote()
 
     def get(self, effect_id: EffectId) -> EffectRow:
-        return EFFECTS.get(self._connection, effect_id)
+        return EFFECTS.get(self._session, effect_id)
 
     def due(self, now: datetime, limit: int) -> list[EffectRow]:
-        return EFFECTS.all(self._connection, _DUE, {"now": now, "most": limit})
+        return EFFECTS.all(self._session, _DUE, {"now": now, "most": limit})
 
     def open(self, task_id: TaskId | None = None) -> list[EffectRow]:
         if task_id is None:
-            return EFFECTS.all(self._connection, _ALL_OPEN)
-        return EFFECTS.all(self._connection, _OPEN_OF_TASK, {"wanted": task_id})
+            return EFFECTS.all(self._session, _ALL_OPEN)
+        return EFFECTS.all(self._session, _OPEN_OF_TASK, {"wanted": task_id})
 
     def failed(self, task_id: TaskId) -> list[EffectRow]:
-        return EFFECTS.all(self._connection, _FAILED_OF_TASK, {"wanted": task_id})
+        return EFFECTS.all(self._session, _FAILED_OF_TASK, {"wanted": task_id})
 
     def next_due(self) -> datetime | None:
-        return self._connection.execute(_NEXT_DUE).scalar()
+        return self._session.scalar(_NEXT_DUE)
 
     def started(self) -> list[EffectRow]:
-        return EFFECTS.all(self._connection, _STARTED)
+        return EFFECTS.all(self._session, _STARTED)
 
     def update(self, effect_id: EffectId, **fields: Any) -> None:
-        EFFECTS.update(self._connection, effect_id, fields)
+        EFFECTS.update(self._session, effect_id, fields)
         self._wrote()
 
     def cancel_rest(self, history_id: HistoryId, after: int, now: datetime) -> None:
-        self._connection.execute(
+        self._session.run(
             _CANCEL_REST, {"b_history": history_id, "b_after": after, "finished_at": now}
         )
         self._wrote()

@@ -127,6 +127,8 @@ def _postgres_engine(url: URL, isolation: Any, pool_size: int, *, exclusive: boo
         url,
         isolation_level=isolation,
         json_serializer=dumps,
+        # By position, as SQLite has it: statements are compiled once, for either driver alike.
+        paramstyle="format",
         pool_size=pool_size,
         max_overflow=0,
         pool_pre_ping=True,

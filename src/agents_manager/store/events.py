@@ -4,7 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.event import Event, Level, Logged
 from agents_manager.domain.ids import TaskId
@@ -12,17 +13,19 @@ from agents_manager.domain.task import Actor
 from agents_manager.errors import NotFound, TaskNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows
+from agents_manager.store.statements import Session
 
 EVENTS = Rows(schema.event, Logged, NotFound, level=Level, actor=Actor.model_validate)
 _EVENT = schema.event.c
-_TASK = schema.task.c
-_COUNT = (
-    update(schema.task)
-    .where(_TASK.id == bindparam("b_id"))
-    .values(event_seq=_TASK.event_seq + 1)
-    .returning(_TASK.event_seq)
+_ADD = (
+    insert(schema.event)
+    .values(
+        seq=select(func.coalesce(func.max(_EVENT.seq), 0) + 1)
+        .where(_EVENT.task_id == bindparam("b_task"))
+        .scalar_subquery()
+    )
+    .returning(_EVENT.id, _EVENT.seq)
 )
-_ADD = insert(schema.event)
 _AFTER = EVENTS.select.where(_EVENT.id > bindparam("last")).limit(bindparam("most"))
 _AFTER_ALL = _AFTER.order_by(_EVENT.id)
 # A task's ids rise with its sequence numbers, and those have an index.
@@ -36,17 +39,13 @@ _OF_TASK = (
 
 
 class Events:
-    def __init__(self, connection: Connection, wrote: Callable[[], None]) -> None:
-        self._connection = connection
+    def __init__(self, session: Session, wrote: Callable[[], None]) -> None:
+        self._session = session
         self._wrote = wrote
 
     def add(self, task_id: TaskId, event: Event, actor: Actor, now: datetime) -> Logged:
-        seq = self._connection.execute(_COUNT, {"b_id": task_id}).scalar()
-        if seq is None:
-            raise TaskNotFound(f'There is no task "{task_id}".')
         fields: dict[str, Any] = {
             "task_id": task_id,
-            "seq": seq,
             "time": now,
             "category": event.category,
             "type": event.type,
@@ -55,20 +54,24 @@ class Events:
             "actor": actor,
             "data": event.model_dump(mode="json", exclude={"type"}),
         }
-        key = self._connection.execute(_ADD, fields).inserted_primary_key
-        assert key is not None
+        try:
+            id, seq = self._session.one(_ADD, {"b_task": task_id, **fields})
+        except IntegrityError as error:
+            if "foreign key" not in str(error.orig).lower():
+                raise
+            raise TaskNotFound(f'There is no task "{task_id}".') from error
         self._wrote()
-        return Logged(id=key[0], **fields)
+        return Logged(id=id, seq=seq, **fields)
 
     def after(self, event_id: int, *, task: TaskId | None, limit: int) -> list[Logged]:
         bounds = {"last": event_id, "most": limit}
         if task is None:
-            return EVENTS.all(self._connection, _AFTER_ALL, bounds)
-        return EVENTS.all(self._connection, _AFTER_OF_TASK, {**bounds, "wanted": task})
+            return EVENTS.all(self._session, _AFTER_ALL, bounds)
+        return EVENTS.all(self._session, _AFTER_OF_TASK, {**bounds, "wanted": task})
 
     def last_id(self) -> int:
-        return self._connection.execute(_LAST).scalar() or 0
+        return self._session.scalar(_LAST) or 0
 
     def of_task(self, task_id: TaskId, *, after_seq: int, limit: int) -> list[Logged]:
         bounds = {"wanted": task_id, "last": after_seq, "most": limit}
-        return EVENTS.all(self._connection, _OF_TASK, bounds)
+        return EVENTS.all(self._session, _OF_TASK, bounds)

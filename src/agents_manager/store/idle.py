@@ -44,7 +44,6 @@ _TOLD = exists().where(
 )
 IDLE = (
     _TASK.project_id.in_(select(schema.project.c.id)),
-    _TASK.status.in_(bindparam("statuses", expanding=True)),
     _TASK.id > bindparam("last"),
     ~_RUNS,
     ~_answerable(),

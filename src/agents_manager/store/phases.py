@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import bindparam
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.errors import PhaseNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows
+from agents_manager.store.statements import Session
 
 PHASES = Rows(schema.phase, Phase, PhaseNotFound, status=PhaseStatus)
 _PHASE = schema.phase.c
@@ -18,14 +19,14 @@ _OF_TASK = PHASES.select.where(_PHASE.task_id == bindparam("wanted")).order_by(
 
 
 class Phases:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add(self, phase: Phase) -> None:
-        PHASES.add(self._connection, phase)
+        PHASES.add(self._session, phase)
 
     def of_task(self, task_id: TaskId) -> list[Phase]:
-        return PHASES.all(self._connection, _OF_TASK, {"wanted": task_id})
+        return PHASES.all(self._session, _OF_TASK, {"wanted": task_id})
 
     def update(self, phase_id: str, **fields: Any) -> None:
-        PHASES.update(self._connection, phase_id, fields)
+        PHASES.update(self._session, phase_id, fields)

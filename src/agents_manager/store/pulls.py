@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import ProjectId, TaskId
@@ -11,6 +11,7 @@ from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.errors import Conflict, PullRequestNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows, violates
+from agents_manager.store.statements import Session
 
 PULLS = Rows(schema.pull, PullRequest, PullRequestNotFound, state=PullState)
 _PULL = schema.pull.c
@@ -23,20 +24,18 @@ _OF_BRANCHES = _BEST_FIRST.where(
     _PULL.head_branch == bindparam("head"),
     _PULL.base_branch == bindparam("onto"),
 )
-_OF_TASK = _BEST_FIRST.where(_PULL.task_id == bindparam("wanted"))
-
-_ALL_OF_TASK = PULLS.select.where(_PULL.task_id == bindparam("wanted")).order_by(_PULL.number)
+_OF_TASK = PULLS.select.where(_PULL.task_id == bindparam("wanted")).order_by(_PULL.number)
 
 
 class Pulls:
     """Of several that fit, the open one counts, else the newest."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add(self, pull: PullRequest) -> None:
         try:
-            PULLS.add(self._connection, pull)
+            PULLS.add(self._session, pull)
         except IntegrityError as error:
             if violates(
                 error, "uq_am_pull_project_id_number", "am_pull.project_id, am_pull.number"
@@ -48,17 +47,18 @@ class Pulls:
             raise
 
     def next_number(self, project_id: ProjectId) -> int:
-        return (self._connection.execute(_LAST_NUMBER, {"wanted": project_id}).scalar() or 0) + 1
+        return (self._session.scalar(_LAST_NUMBER, {"wanted": project_id}) or 0) + 1
 
     def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None:
         wanted = {"wanted": project_id, "head": head, "onto": base}
-        return PULLS.first(self._connection, _OF_BRANCHES, wanted)
+        return PULLS.first(self._session, _OF_BRANCHES, wanted)
 
     def of_task(self, task_id: TaskId) -> PullRequest | None:
-        return PULLS.first(self._connection, _OF_TASK, {"wanted": task_id})
+        pulls = self.all_of_task(task_id)
+        return max(pulls, key=lambda p: (p.state is PullState.OPEN, p.number), default=None)
 
     def all_of_task(self, task_id: TaskId) -> list[PullRequest]:
-        return PULLS.all(self._connection, _ALL_OF_TASK, {"wanted": task_id})
+        return PULLS.all(self._session, _OF_TASK, {"wanted": task_id})
 
     def update(self, pull_id: str, now: datetime, **fields: Any) -> None:
-        PULLS.update(self._connection, pull_id, {"updated_at": now, **fields})
+        PULLS.update(self._session, pull_id, {"updated_at": now, **fields})

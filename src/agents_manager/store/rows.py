@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
-    Executable,
-    Row,
     Table,
     bindparam,
     insert,
@@ -21,7 +18,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import CorruptRow, InvalidInput, NotFound
-from agents_manager.store.columns import Unreadable, UtcTime
+from agents_manager.store.columns import Json, Unreadable, UtcTime
+from agents_manager.store.statements import NOTHING, Params, Row, Session, Statement
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -52,7 +50,12 @@ class Rows(Generic[V]):
         self._value = value
         self._missing = missing
         self._fields: Callable[[V], tuple[Any, ...]] = attrgetter(*self.names)
-        self._readers = [(name, read.get(name)) for name in self.names]
+        self._id = self.names.index("id")
+        self._readers = [
+            (index, name, read.get(name))
+            for index, name in enumerate(self.names)
+            if name in read or isinstance(table.c[name].type, Json | UtcTime)
+        ]
         self._by_id = self.select.where(table.c.id == bindparam("b_id"))
         self._update = update(table).where(table.c.id == bindparam("b_id"))
         self._by_prefix = (
@@ -61,45 +64,39 @@ class Rows(Generic[V]):
             .limit(SHOWN_CANDIDATES)
         )
 
-    def value(self, row: Row[Any]) -> V:
-        fields: dict[str, Any] = {}
-        for (name, read), stored in zip(self._readers, row, strict=True):
+    def value(self, row: Row) -> V:
+        for index, name, read in self._readers:
+            stored = row[index]
             if stored.__class__ is Unreadable:
-                raise corrupt(self.table.name, row.id, name, stored.reason)
+                raise corrupt(self.table.name, row[self._id], name, stored.reason)
             if read is None or stored is None:
-                fields[name] = stored
                 continue
             try:
-                fields[name] = read(stored)
+                row[index] = read(stored)
             except (KeyError, TypeError, ValueError) as error:
-                raise corrupt(self.table.name, row.id, name, str(error)) from error
-        return self._value(**fields)
+                raise corrupt(self.table.name, row[self._id], name, str(error)) from error
+        return self._value(**dict(zip(self.names, row, strict=True)))
 
     def fields(self, value: V) -> dict[str, Any]:
         return dict(zip(self.names, self._fields(value), strict=True))
 
-    def add(self, connection: Connection, value: V) -> None:
-        connection.execute(self.insert, self.fields(value))
+    def add(self, session: Session, value: V) -> None:
+        session.run(self.insert, self.fields(value))
 
-    def all(
-        self, connection: Connection, statement: Executable, params: Mapping[str, Any] | None = None
-    ) -> list[V]:
-        return [self.value(row) for row in connection.execute(statement, params)]
+    def all(self, session: Session, statement: Statement, params: Params = NOTHING) -> list[V]:
+        return session.all(statement, params, self.value)
 
-    def first(
-        self, connection: Connection, statement: Executable, params: Mapping[str, Any] | None = None
-    ) -> V | None:
-        row = connection.execute(statement, params).first()
-        return None if row is None else self.value(row)
+    def first(self, session: Session, statement: Statement, params: Params = NOTHING) -> V | None:
+        return session.one(statement, params, self.value)
 
-    def get(self, connection: Connection, id: str) -> V:
-        found = self.first(connection, self._by_id, {"b_id": id})
+    def get(self, session: Session, id: str) -> V:
+        found = self.first(session, self._by_id, {"b_id": id})
         if found is None:
             raise self.not_found(id)
         return found
 
-    def find(self, connection: Connection, id_or_prefix: str) -> V:
-        found = self.first(connection, self._by_id, {"b_id": id_or_prefix})
+    def find(self, session: Session, id_or_prefix: str) -> V:
+        found = self.first(session, self._by_id, {"b_id": id_or_prefix})
         if found is not None:
             return found
         if len(id_or_prefix) < SHORTEST_PREFIX:
@@ -107,20 +104,19 @@ class Rows(Generic[V]):
                 id_or_prefix, f" The beginning of an id needs {SHORTEST_PREFIX} characters or more."
             )
         bounds = {"low": id_or_prefix, "high": id_or_prefix + LAST_CHARACTER}
-        rows = connection.execute(self._by_prefix, bounds).all()
+        rows = session.all(self._by_prefix, bounds)
         if not rows:
             raise self.not_found(id_or_prefix)
         if len(rows) > 1:
             raise InvalidInput(
                 f'"{id_or_prefix}" is the beginning of several ids; give more of it.',
-                [str(row.id) for row in rows],
+                [str(row[self._id]) for row in rows],
             )
         return self.value(rows[0])
 
-    def update(self, connection: Connection, id: str, fields: Mapping[str, Any]) -> None:
+    def update(self, session: Session, id: str, fields: Mapping[str, Any]) -> None:
         self.check(fields)
-        changed = connection.execute(self._update, {"b_id": id, **fields}).rowcount
-        if changed == 0:
+        if session.run(self._update, {"b_id": id, **fields}) == 0:
             raise self.not_found(id)
 
     def check(self, fields: Mapping[str, Any]) -> None:

@@ -90,8 +90,6 @@ task = Table(
     *_may("plan", be=Prose),
     *_must("version", be=Integer),
     *_must("created_at", "updated_at", be=UtcTime),
-    # The number of the task's newest event: counted here, so that its numbers have no gaps.
-    Column("event_seq", Integer, nullable=False, server_default=text("0")),
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
     ),

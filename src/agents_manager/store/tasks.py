@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import cache, lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Select, bindparam, delete, func, insert, select, update
 
 from agents_manager.domain.ids import HistoryId, ProjectId, TaskId
 from agents_manager.domain.task import (
@@ -21,6 +22,7 @@ from agents_manager.errors import NotFound, StaleTask, TaskNotFound
 from agents_manager.store import schema
 from agents_manager.store.idle import IDLE
 from agents_manager.store.rows import Rows, older
+from agents_manager.store.statements import Session
 
 TASKS = Rows(
     schema.task, Task, TaskNotFound, tags=tuple, acceptance_criteria=tuple, dependencies=tuple
@@ -33,6 +35,16 @@ _MOVE = (
 )
 _NEWEST_FIRST = TASKS.select.order_by(_TASK.created_at.desc(), _TASK.id.desc())
 _OLDER = older(schema.task)
+
+
+@cache
+def _page(*, project: bool, status: bool, after: bool) -> Select[Any]:
+    of_project = _TASK.project_id == bindparam("of_project")
+    in_status = _TASK.status == bindparam("in_status")
+    chosen = ((project, of_project), (status, in_status), (after, _OLDER))
+    return _NEWEST_FIRST.where(*(part for given, part in chosen if given)).limit(bindparam("most"))
+
+
 _DEPENDENCY = schema.dependency.c
 _ADD_DEPENDENCY = insert(schema.dependency)
 _DROP_DEPENDENCIES = delete(schema.dependency).where(_DEPENDENCY.task_id == bindparam("b_id"))
@@ -44,7 +56,14 @@ _DEPENDING = (
 _OF_PIPELINE = TASKS.select.where(_TASK.pipeline_id == bindparam("wanted")).order_by(
     _TASK.created_at, _TASK.id
 )
-_IDLE = TASKS.select.where(*IDLE).order_by(_TASK.id).limit(bindparam("most"))
+
+
+@lru_cache
+def _idle(statuses: tuple[str, ...]) -> Select[Any]:
+    idle = TASKS.select.where(_TASK.status.in_(statuses), *IDLE)
+    return idle.order_by(_TASK.id).limit(bindparam("most"))
+
+
 _DELETE = [
     delete(table).where(table.c.task_id == bindparam("b_id"))
     for table in reversed(schema.metadata.sorted_tables)
@@ -61,7 +80,6 @@ _REPLACE_ARTIFACT = update(schema.artifact).where(
 _ARTIFACTS = ARTIFACTS.select.where(_ARTIFACT.task_id == bindparam("wanted")).order_by(
     _ARTIFACT.created_at, _ARTIFACT.id
 )
-_ARTIFACTS_OF_TYPE = _ARTIFACTS.where(_ARTIFACT.type == bindparam("of_type"))
 
 HISTORY = Rows(
     schema.history,
@@ -82,40 +100,38 @@ _HISTORY_OF = HISTORY.select.where(_HISTORY.task_id == bindparam("wanted")).orde
 
 
 class Tasks:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add(self, task: Task) -> None:
-        TASKS.add(self._connection, task)
+        TASKS.add(self._session, task)
         self._depend(task.id, task.dependencies)
 
     def get(self, task_id: TaskId) -> Task:
-        return TASKS.get(self._connection, task_id)
+        return TASKS.get(self._session, task_id)
 
     def find(self, id_or_prefix: str) -> Task:
-        return TASKS.find(self._connection, id_or_prefix)
+        return TASKS.find(self._session, id_or_prefix)
 
     def page(
         self, *, project: ProjectId | None, status: str | None, after: str | None, limit: int
     ) -> list[Task]:
-        statement = _NEWEST_FIRST.limit(limit)
-        params: dict[str, Any] = {}
-        if project is not None:
-            statement = statement.where(_TASK.project_id == project)
-        if status is not None:
-            statement = statement.where(_TASK.status == status)
+        wanted = {"of_project": project, "in_status": status}
+        params: dict[str, Any] = {name: v for name, v in wanted.items() if v is not None}
         if after is not None:
             last = self.get(TaskId(after))
-            statement = statement.where(_OLDER)
-            params = {"created_at": last.created_at, "id": last.id}
-        return TASKS.all(self._connection, statement, params)
+            params |= {"created_at": last.created_at, "id": last.id}
+        page = _page(
+            project=project is not None, status=status is not None, after=after is not None
+        )
+        return TASKS.all(self._session, page, {**params, "most": limit})
 
     def of_pipeline(self, pipeline_id: str) -> list[Task]:
-        return TASKS.all(self._connection, _OF_PIPELINE, {"wanted": pipeline_id})
+        return TASKS.all(self._session, _OF_PIPELINE, {"wanted": pipeline_id})
 
     def move(self, task: Task, to: str, now: datetime) -> Task:
         moved = TASKS.first(
-            self._connection,
+            self._session,
             _MOVE,
             {
                 "b_id": task.id,
@@ -132,53 +148,50 @@ class Tasks:
         return moved
 
     def update(self, task_id: TaskId, now: datetime, **fields: Any) -> None:
-        TASKS.update(self._connection, task_id, {"updated_at": now, **fields})
+        TASKS.update(self._session, task_id, {"updated_at": now, **fields})
         if "dependencies" in fields:
-            self._connection.execute(_DROP_DEPENDENCIES, {"b_id": task_id})
+            self._session.run(_DROP_DEPENDENCIES, {"b_id": task_id})
             self._depend(task_id, fields["dependencies"])
 
     def depending_on(self, task_id: TaskId) -> list[Task]:
-        return TASKS.all(self._connection, _DEPENDING, {"wanted": task_id})
+        return TASKS.all(self._session, _DEPENDING, {"wanted": task_id})
 
     def delete(self, task_id: TaskId) -> None:
         self.get(task_id)
         for statement in _DELETE:
-            self._connection.execute(statement, {"b_id": task_id})
+            self._session.run(statement, {"b_id": task_id})
 
     def idle(
         self, statuses: Collection[str], now: datetime, *, told: str, after: str | None, limit: int
     ) -> list[Task]:
-        wanted = {"statuses": list(statuses), "now": now, "told": told}
-        return TASKS.all(self._connection, _IDLE, {**wanted, "last": after or "", "most": limit})
+        wanted = {"now": now, "told": told, "last": after or "", "most": limit}
+        return TASKS.all(self._session, _idle(tuple(sorted(statuses))), wanted)
 
     def add_artifact(self, artifact: Artifact) -> None:
         fields = ARTIFACTS.fields(artifact)
         renewed = {name: fields[name] for name in ("run_id", "label", "data")}
         same = {"b_task": artifact.task_id, "b_type": artifact.type, "b_key": artifact.key}
-        if self._connection.execute(_REPLACE_ARTIFACT, {**same, **renewed}).rowcount == 0:
-            self._connection.execute(ARTIFACTS.insert, fields)
+        if self._session.run(_REPLACE_ARTIFACT, {**same, **renewed}) == 0:
+            self._session.run(ARTIFACTS.insert, fields)
 
     def artifacts(self, task_id: TaskId, type: ArtifactType | None = None) -> list[Artifact]:
-        if type is None:
-            return ARTIFACTS.all(self._connection, _ARTIFACTS, {"wanted": task_id})
-        wanted = {"wanted": task_id, "of_type": type}
-        return ARTIFACTS.all(self._connection, _ARTIFACTS_OF_TYPE, wanted)
+        found = ARTIFACTS.all(self._session, _ARTIFACTS, {"wanted": task_id})
+        return found if type is None else [a for a in found if a.type is type]
 
     def _depend(self, task_id: TaskId, dependencies: tuple[str, ...]) -> None:
-        rows = [{"task_id": task_id, "depends_on": other} for other in dict.fromkeys(dependencies)]
-        if rows:
-            self._connection.execute(_ADD_DEPENDENCY, rows)
+        for other in dict.fromkeys(dependencies):
+            self._session.run(_ADD_DEPENDENCY, {"task_id": task_id, "depends_on": other})
 
 
 class Histories:
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def add(self, entry: History) -> None:
-        self._connection.execute(_ADD_HISTORY, {"b_task": entry.task_id, **HISTORY.fields(entry)})
+        self._session.run(_ADD_HISTORY, {"b_task": entry.task_id, **HISTORY.fields(entry)})
 
     def get(self, history_id: HistoryId) -> History:
-        return HISTORY.get(self._connection, history_id)
+        return HISTORY.get(self._session, history_id)
 
     def of_task(self, task_id: TaskId) -> list[History]:
-        return HISTORY.all(self._connection, _HISTORY_OF, {"wanted": task_id})
+        return HISTORY.all(self._session, _HISTORY_OF, {"wanted": task_id})

@@ -9,7 +9,6 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
 import structlog
-from sqlalchemy import Connection
 
 from agents_manager.flow import ports
 from agents_manager.store import watch
@@ -23,6 +22,7 @@ from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
 from agents_manager.store.runs import Runs
+from agents_manager.store.statements import Session
 from agents_manager.store.tasks import Histories, Tasks
 
 T = TypeVar("T")
@@ -32,20 +32,20 @@ SLOW_S = 0.1
 
 
 class Tx:
-    def __init__(self, connection: Connection, parsed: Parsed) -> None:
+    def __init__(self, session: Session, parsed: Parsed) -> None:
         self.wrote = False
         """Whether somebody waits for what was written: an event or an effect."""
-        self.projects = Projects(connection)
-        self.pipelines = Pipelines(connection, parsed)
-        self.tasks = Tasks(connection)
-        self.history = Histories(connection)
-        self.runs = Runs(connection)
-        self.phases = Phases(connection)
-        self.prompts = Prompts(connection)
-        self.events = Events(connection, self._note)
-        self.effects = Effects(connection, self._note)
-        self.pulls = Pulls(connection)
-        self.access = Access(connection)
+        self.projects = Projects(session)
+        self.pipelines = Pipelines(session, parsed)
+        self.tasks = Tasks(session)
+        self.history = Histories(session)
+        self.runs = Runs(session)
+        self.phases = Phases(session)
+        self.prompts = Prompts(session)
+        self.events = Events(session, self._note)
+        self.effects = Effects(session, self._note)
+        self.pulls = Pulls(session)
+        self.access = Access(session)
 
     def _note(self) -> None:
         self.wrote = True
@@ -88,7 +88,7 @@ class Database:
         begun = time.monotonic()
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
-            tx = Tx(connection, self._parsed)
+            tx = Tx(Session(connection), self._parsed)
             result = fn(tx)
             if tx.wrote and self.engines.path is None:
                 connection.exec_driver_sql(watch.NOTIFY)
@@ -107,7 +107,7 @@ class Database:
 
     def _read(self, fn: Callable[[ports.Tx], T]) -> T:
         with named(self.engines.where), self.engines.reader.begin() as connection:
-            return fn(Tx(connection, self._parsed))
+            return fn(Tx(Session(connection), self._parsed))
 
 
 async def _run(executor: Executor, call: Callable[[], T]) -> T:
