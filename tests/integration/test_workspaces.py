@@ -167,6 +167,24 @@ async def test_leftovers_are_saved_then_cleaned(worktrees: Worktrees, repo: Path
     assert run(repo, "show", f"{SNAPSHOTS}/task1/2:README.md") == "second"
 
 
+async def test_what_git_is_told_to_pass_over_is_found(worktrees: Worktrees, repo: Path) -> None:
+    """By the user's settings, or by an agent that stages a repository of its own."""
+    tree = await prepare(worktrees, repo)
+    run(repo, "config", "status.showUntrackedFiles", "no")
+    write(tree, {"new": "work"})
+    await prepare(worktrees, repo)
+    assert not (tree / "new").exists()
+    assert run(repo, "show", f"{SNAPSHOTS}/task1/1:new") == "work"
+
+    run(repo, "config", "diff.ignoreSubmodules", "all")
+    inner = make_repo(tree / "inner", {"f": "x"})
+    run(tree, "add", "inner")
+    assert run(tree, "ls-files", "inner") == "inner"
+    await prepare(worktrees, repo)
+    assert run(tree, "ls-files", "inner") == ""
+    assert (inner / "f").read_text() == "x"
+
+
 async def test_missing_folder_is_rebuilt_from_its_branch(worktrees: Worktrees, repo: Path) -> None:
     tree = await prepare(worktrees, repo)
     head = commit(tree, {"a": "1"})

@@ -30,6 +30,14 @@ class Loose:
         return bool(self.present or self.gone)
 
 
+async def clean(place: Place) -> bool:
+    """Whether there is surely nothing to save: one question, where finding out what takes four."""
+    seen = ("--porcelain", "-z", "--no-renames", "--untracked-files=normal")
+    # Not "all", which would pass over a repository that was staged; neither enters one.
+    asked = await git(place, "status", *seen, "--ignore-submodules=dirty", check=False)
+    return asked.code == 0 and not asked.stdout
+
+
 async def loose(place: Place) -> Loose:
     """Changed, deleted and untracked files that are not ignored."""
     await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
@@ -69,9 +77,9 @@ async def reveal(place: Place) -> None:
     listed = (await git(place, "ls-files", "-v", "-z")).items
     assumed = [entry[2:] for entry in listed if entry[:1].islower()]
     skipped = [entry[2:] for entry in listed if entry[:1].upper() == b"S"]
-    sparse = await git(place, "config", "--type=bool", "core.sparseCheckout", check=False)
-    if sparse.line == "true":
-        skipped = []
+    if skipped:
+        sparse = await git(place, "config", "--type=bool", "core.sparseCheckout", check=False)
+        skipped = [] if sparse.line == "true" else skipped
     for flag, paths in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
         await _update(place, (flag,), paths)
 

@@ -76,6 +76,8 @@ class Worktrees:
         if place is None or await trees.fault(place, branch):
             return False
         await snapshots.reveal(place)
+        if await snapshots.clean(place):
+            return True
         if await snapshots.loose(place) or await snapshots.staged(place):
             head = await commit_of(place, "HEAD")
             index = place.git_dir / "index"
