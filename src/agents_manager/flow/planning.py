@@ -150,7 +150,8 @@ def _queue_run(
     agent = str(named) if named else resume.agent
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
-    before = tx.runs.get(RunId(resume.run)).phase_id if resume.run else None
+    runs = tx.runs.of_task(task.id)
+    before = next((r.phase_id for r in runs if r.id == resume.run), None)
     same = mode == resume.mode and agent == resume.agent and phase_id == before
     run_id = RunId(s.ids.new())
     now = s.clock.now()
@@ -165,7 +166,7 @@ def _queue_run(
             mode=mode,
             model=str(model) if model else None,
             status=RunStatus.QUEUED,
-            attempt=1 + sum(r.mode == mode for r in tx.runs.of_task(task.id)),
+            attempt=1 + sum(r.mode == mode for r in runs),
             session=resume.session if same else None,
             prompt=None,
             outcome=None,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -61,9 +62,16 @@ _EACH_NEWEST = (
 )
 _ADD_PIPELINE = insert(schema.pipeline)
 
-Parsed = dict[str, Pipeline]
-"""Pipelines by the hash of their document: parsing takes longer than a whole transition, and a
-hash, unlike a version, cannot be taken back by a rollback."""
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """Pipelines that were read before: parsing one takes longer than a whole transition."""
+
+    by_hash: dict[str, Pipeline] = field(default_factory=dict[str, Pipeline])
+    by_version: dict[tuple[str, int], Pipeline] = field(
+        default_factory=dict[tuple[str, int], Pipeline]
+    )
+    """A version never changes; one that a transaction has just saved may be taken back with it."""
 
 
 class Projects:
@@ -107,6 +115,7 @@ class Pipelines:
     def __init__(self, session: Session, parsed: Parsed) -> None:
         self._session = session
         self._parsed = parsed
+        self._saved = False
 
     def save(self, pipeline: Pipeline, document: Mapping[str, Any], now: datetime) -> Pipeline:
         kept = {name: value for name, value in document.items() if name != "version"}
@@ -118,9 +127,13 @@ class Pipelines:
         version = 1 if newest is None else newest[0] + 1
         row = {"id": pipeline.id, "version": version, "document": kept, "hash": hash}
         self._session.run(_ADD_PIPELINE, {**row, "created_at": now})
+        self._saved = True
         return pipeline.model_copy(update={"version": version})
 
     def get(self, pipeline_id: str, version: int | None = None) -> Pipeline:
+        known = self._parsed.by_version.get((pipeline_id, version or 0))
+        if known is not None and not self._saved:
+            return known
         if version is None:
             row = self._session.one(_NEWEST, {"wanted": pipeline_id})
         else:
@@ -129,13 +142,15 @@ class Pipelines:
             numbered = "" if version is None else f" in version {version}"
             raise PipelineNotFound(f'There is no pipeline "{pipeline_id}"{numbered}.')
         version, hash = row
-        pipeline = self._parsed.get(hash)
+        pipeline = self._parsed.by_hash.get(hash)
         if pipeline is None:
-            pipeline = self._parsed[hash] = self._read(pipeline_id, version)
-        if (pipeline.id, pipeline.version) == (pipeline_id, version):
-            return pipeline
-        # The same document may be another version, or belong to another project.
-        return pipeline.model_copy(update={"id": pipeline_id, "version": version})
+            pipeline = self._parsed.by_hash[hash] = self._read(pipeline_id, version)
+        if (pipeline.id, pipeline.version) != (pipeline_id, version):
+            # The same document may be another version, or belong to another project.
+            pipeline = pipeline.model_copy(update={"id": pipeline_id, "version": version})
+        if not self._saved:
+            self._parsed.by_version[pipeline_id, version] = pipeline
+        return pipeline
 
     def versions(self, pipeline_id: str) -> list[PipelineVersion]:
         rows = self._session.all(_VERSIONS, {"wanted": pipeline_id})

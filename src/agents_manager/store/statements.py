@@ -83,17 +83,11 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class _Argument:
-    key: str | None
-    """The parameter it comes from; None for a value that is part of the statement."""
-    value: Any
-    convert: Convert | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Plan:
     sql: str
-    bound: tuple[_Argument, ...]
+    bound: tuple[tuple[str, Convert | None], ...]
+    fixed: Params
+    """Values that are part of the statement."""
     converted: tuple[tuple[int, Convert], ...]
     """The columns whose stored form differs from their value."""
     returns: bool
@@ -101,16 +95,14 @@ class _Plan:
     writes: str | None
 
     def arguments(self, params: Params) -> Row:
-        found: Row = []
-        for argument in self.bound:
-            value = argument.value if argument.key is None else params[argument.key]
-            found.append(value if argument.convert is None else argument.convert(value))
-        return found
+        given = {**self.fixed, **params} if self.fixed else params
+        return [given[name] if to is None else to(given[name]) for name, to in self.bound]
 
     def row(self, stored: tuple[Any, ...]) -> Row:
         values = list(stored)
         for index, convert in self.converted:
-            values[index] = convert(values[index])
+            if values[index] is not None:
+                values[index] = convert(values[index])
         return values
 
 
@@ -120,20 +112,19 @@ def _plan(dialect: Dialect, statement: Statement, names: tuple[str, ...]) -> _Pl
     assert isinstance(compiled, SQLCompiler)
     state = compiled.construct_expanded_state(dict.fromkeys(names))
     assert state.positiontup is not None, "both drivers take arguments by their position"
-    bound: list[_Argument] = []
+    bound: list[tuple[str, Convert | None]] = []
     for name in state.positiontup:
         bind = compiled.binds.get(name)
-        if bind is None:  # One of a list that is written into the statement.
-            bound.append(_Argument(None, state.parameters[name], state.processors.get(name)))
-            continue
-        convert = bind.type.dialect_impl(dialect).bind_processor(dialect)
-        given = bind.key in names
-        bound.append(_Argument(bind.key if given else None, bind.effective_value, convert))
+        if bind is None:  # One of a list that is part of the statement.
+            bound.append((name, state.processors.get(name)))
+        else:
+            bound.append((name, bind.type.dialect_impl(dialect).bind_processor(dialect)))
     columns = statement.exported_columns
     converters = (c.type.dialect_impl(dialect).result_processor(dialect, None) for c in columns)
     return _Plan(
         sql=state.statement,
         bound=tuple(bound),
+        fixed={name: value for name, value in state.parameters.items() if name not in names},
         converted=tuple((i, convert) for i, convert in enumerate(converters) if convert),
         returns=bool(columns),
         tables=frozenset(t.name for t in visitors.iterate(statement) if isinstance(t, Table)),

@@ -56,7 +56,7 @@ class Database:
 
     def __init__(self, engines: Engines) -> None:
         self.engines = engines
-        self._parsed: Parsed = {}
+        self._parsed = Parsed()
         self._callbacks: list[Callable[[], None]] = []
         self._writer = ThreadPoolExecutor(1, "store-write")
         self._readers = ThreadPoolExecutor(READERS, "store-read")
