@@ -16,7 +16,7 @@ from tests.faults.points import verb
 
 READS = {
     *("rev-parse", "rev-list", "merge-base", "log", "ls-files", "ls-tree", "for-each-ref"),
-    *("diff-tree", "diff-files", "diff-index", "config", "var", "symbolic-ref"),
+    *("diff-tree", "diff-files", "diff-index", "status", "config", "var", "symbolic-ref"),
 }
 """Commands of git that change no file."""
 TRACER = Path(__file__).with_name("tracer.py")

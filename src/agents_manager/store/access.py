@@ -27,10 +27,10 @@ class Access:
         self._session.run(_ADD_TOKEN, row)
 
     def role_of(self, digest: str) -> tuple[str, str] | None:
-        return self._session.one(_ROLE, {"wanted": digest}, tuple)
+        return self._session.one(_ROLE, {"wanted": digest})
 
     def reply(self, key: str) -> tuple[str, int, str] | None:
-        return self._session.one(_GIVEN, {"wanted": key}, tuple)
+        return self._session.one(_GIVEN, {"wanted": key})
 
     def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None:
         row = {"key": key, "request": request, "status": status, "body": body, "created_at": now}

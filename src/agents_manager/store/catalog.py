@@ -141,15 +141,15 @@ class Pipelines:
         if row is None:
             numbered = "" if version is None else f" in version {version}"
             raise PipelineNotFound(f'There is no pipeline "{pipeline_id}"{numbered}.')
-        version, hash = row
+        number, hash = row
         pipeline = self._parsed.by_hash.get(hash)
         if pipeline is None:
-            pipeline = self._parsed.by_hash[hash] = self._read(pipeline_id, version)
-        if (pipeline.id, pipeline.version) != (pipeline_id, version):
+            pipeline = self._parsed.by_hash[hash] = self._read(pipeline_id, number)
+        if (pipeline.id, pipeline.version) != (pipeline_id, number):
             # The same document may be another version, or belong to another project.
-            pipeline = pipeline.model_copy(update={"id": pipeline_id, "version": version})
+            pipeline = pipeline.model_copy(update={"id": pipeline_id, "version": number})
         if not self._saved:
-            self._parsed.by_version[pipeline_id, version] = pipeline
+            self._parsed.by_version[pipeline_id, number] = pipeline
         return pipeline
 
     def versions(self, pipeline_id: str) -> list[PipelineVersion]:

@@ -112,7 +112,7 @@ class Rows(Generic[V]):
                 f'"{id_or_prefix}" is the beginning of several ids; give more of it.',
                 [str(row[self._id]) for row in rows],
             )
-        return self.value(rows[0])
+        return self.value(list(rows[0]))
 
     def update(self, session: Session, id: str, fields: Mapping[str, Any]) -> None:
         self.check(fields)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Delete, Dialect, Insert, Select, Table, Update
+from sqlalchemy import Connection, Delete, Dialect, Insert, SelectBase, Table, Update
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -21,7 +21,7 @@ Make = Callable[[Row], Any]
 Convert = Callable[[Any], Any]
 Params = Mapping[str, Any]
 Write = Insert | Update | Delete
-Statement = Select[Any] | Write
+Statement = SelectBase | Write
 
 NOTHING: Params = {}
 MOST_PLANS = 1000
@@ -33,12 +33,11 @@ class Session:
     nobody has to pass around what another function reads again."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
         self._dialect = connection.dialect
         self._driver: Any = connection.connection.driver_connection
         self._kept: dict[frozenset[str], dict[tuple[Any, ...], list[Any]]] = {}
 
-    def all(self, statement: Statement, params: Params = NOTHING, make: Make = list) -> list[Any]:
+    def all(self, statement: Statement, params: Params = NOTHING, make: Make = tuple) -> list[Any]:
         """The rows, each as `make` turns it into something; a statement has one `make`."""
         plan = _plan(self._dialect, statement, tuple(params))
         if plan.writes is not None:
@@ -50,7 +49,7 @@ class Session:
             found = kept[key] = [make(row) for row in self._execute(plan, params)[0]]
         return found.copy()
 
-    def one(self, statement: Statement, params: Params = NOTHING, make: Make = list) -> Any:
+    def one(self, statement: Statement, params: Params = NOTHING, make: Make = tuple) -> Any:
         """The first row, or None."""
         found = self.all(statement, params, make)
         return found[0] if found else None
@@ -73,13 +72,10 @@ class Session:
         base = self._dialect.loaded_dbapi.Error
         try:
             cursor = self._driver.execute(plan.sql, arguments)
-            return [
-                plan.row(row) for row in cursor.fetchall()
-            ] if plan.returns else [], cursor.rowcount
+            stored = cursor.fetchall() if plan.returns else ()
         except base as error:
-            if self._dialect.is_disconnect(error, self._driver, None):
-                self._connection.invalidate(error)
             raise DBAPIError.instance(plan.sql, arguments, error, base) from error
+        return [plan.row(row) for row in stored], cursor.rowcount
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,5 +124,5 @@ def _plan(dialect: Dialect, statement: Statement, names: tuple[str, ...]) -> _Pl
         converted=tuple((i, convert) for i, convert in enumerate(converters) if convert),
         returns=bool(columns),
         tables=frozenset(t.name for t in visitors.iterate(statement) if isinstance(t, Table)),
-        writes=statement.table.name if isinstance(statement, Insert | Update | Delete) else None,
+        writes=str(statement.table) if isinstance(statement, Insert | Update | Delete) else None,
     )
