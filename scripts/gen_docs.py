@@ -6,10 +6,10 @@ import inspect
 import json
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -50,6 +50,7 @@ EXAMPLES: dict[str, Any] = {
     "prompt_type": "info_request",
     "reason": 'The outcome "needs_info" needs a payload.',
     "reasons": ["There is no plan yet."],
+    "prompt_undone.again": "5e6f7a8b9c0d1e2f",
     "response": {},
     "review_submitted.summary": "Well done!",
     "source": "planning",
@@ -285,7 +286,8 @@ def setting_page() -> Iterator[str]:
     for name, field in settings.Config.model_fields.items():
         key = field.alias or name
         for model in nested(field.annotation):
-            place = key if model is field.annotation else f"{key}.<name>"
+            named = get_origin(field.annotation) is Mapping
+            place = f"{key}.<name>" if named else key
             yield f"## {code(place)}{driven_by(model)}\n\n" + fields_table("Key", model)
 
 

@@ -119,6 +119,10 @@ class PromptClosed(Conflict):
     """The prompt can no longer be answered."""
 
 
+class UndoRefused(Conflict):
+    """The answer can no longer be taken back."""
+
+
 class ProjectExists(Conflict):
     """This repository is already registered."""
 

@@ -7,17 +7,21 @@ Unknown keys are errors that name the closest key.
 import hashlib
 import json
 import os
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import time
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
 from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
+from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.errors import InvalidConfig, closest
@@ -54,6 +58,54 @@ class LimitsConfig(_Keys):
     """How many agents may work at a time on this machine."""
 
 
+class RemindersConfig(_Keys):
+    enabled: bool = True
+    """Whether people are reminded of questions that stay open."""
+    every_hours: float = Field(default=24, ge=0.01, le=8760)
+    """How long a question may be open before they are, and before they are again."""
+
+
+_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+
+
+class QuietHoursConfig(_Keys):
+    start: str = Field(alias="from")
+    """When they begin, as HH:MM."""
+    end: str = Field(alias="to")
+    """When they end; earlier than `from` means the next day."""
+    zone: str | None = None
+    """The time zone, such as Europe/Berlin; that of this machine where left out."""
+
+    @field_validator("start", "end")
+    @classmethod
+    def _time_of_day(cls, value: str) -> str:
+        if not _TIME_OF_DAY.fullmatch(value):
+            raise ValueError(f'"{value}" is no time of day; write it as HH:MM, such as 22:00')
+        return value
+
+    @field_validator("zone")
+    @classmethod
+    def _known_zone(cls, value: str | None) -> str | None:
+        try:
+            return None if value is None else ZoneInfo(value).key
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            hint = closest(str(value), sorted(available_timezones()))
+            raise ValueError(f'there is no time zone "{value}".{hint}') from None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if self.start == self.end:
+            raise ValueError("they begin and end at the same time; leave quietHours out for none")
+        return self
+
+    def value(self) -> QuietHours:
+        return QuietHours(
+            start=time.fromisoformat(self.start),
+            end=time.fromisoformat(self.end),
+            zone=ZoneInfo(self.zone) if self.zone else None,
+        )
+
+
 class Config(_Keys):
     default_agent_type: str = "scripted"
     """The agent of runs that name none."""
@@ -75,6 +127,10 @@ class Config(_Keys):
     """Whether a failed check of severity error turns the outcome into an error."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
+    reminders: RemindersConfig = RemindersConfig()
+    """When people are reminded of open questions, by every channel."""
+    quiet_hours: QuietHoursConfig | None = None
+    """When they are not; what falls due then is sent at their end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +188,7 @@ class ConfigFiles:
             commands_fingerprint=_fingerprint(checks, own),
             own_agents=own,
             instructions=_text(folder / "instructions.md"),
+            reminders=_reminders(config),
         )
 
     def agents(self, project: Project) -> Mapping[str, AgentConfig]:
@@ -212,7 +269,12 @@ def _says(fault: ErrorDetails) -> str:
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Config
     if len(place) > 1:
-        models = {"checks": CheckConfig, "limits": LimitsConfig}
+        models: dict[str, type[BaseModel]] = {
+            "checks": CheckConfig,
+            "limits": LimitsConfig,
+            "reminders": RemindersConfig,
+            "quietHours": QuietHoursConfig,
+        }
         model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
     return [field.alias or name for name, field in model.model_fields.items()]
 
@@ -236,6 +298,14 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
         else:
             merged[key] = value
     return merged
+
+
+def _reminders(config: Config) -> Reminders:
+    wanted = config.reminders
+    return Reminders(
+        every_s=wanted.every_hours * 3600 if wanted.enabled else None,
+        quiet=config.quiet_hours.value() if config.quiet_hours else None,
+    )
 
 
 def _agents_of(layer: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -60,10 +60,13 @@ class Scene:
         return await self.s.store.read(read)
 
     async def asking(
-        self, outcome: str = "needs_info", payload: Mapping[str, Any] = QUESTION
+        self,
+        outcome: str = "needs_info",
+        payload: Mapping[str, Any] = QUESTION,
+        title: str = "Add search",
     ) -> Prompt:
         """A question that an agent put."""
-        task, run = await self.running()
+        task, run = await self.running(title)
         trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
 
         def write(tx: Tx) -> Prompt:

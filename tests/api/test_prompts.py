@@ -6,7 +6,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.api.scenes import ANSWER, OWNER, Scene, told
+from agents_manager.api import auth
+from agents_manager.flow import tasks
+from agents_manager.flow.ports import Tx
+from tests.api.scenes import ANN, ANSWER, OWNER, Scene, told
 
 API = "/api/v1"
 
@@ -104,3 +107,88 @@ async def test_a_review_is_given_to_the_task(api: httpx.AsyncClient, scene: Scen
     assert sent.json()["task"]["status"] == "planning"
     late = await api.post(url, json={"decision": "approved"})
     assert "does not wait for a review" in told(late, 404, "PromptNotFound")["message"]
+
+
+async def test_an_answer_with_a_delay_is_undone(api: httpx.AsyncClient, scene: Scene) -> None:
+    prompt = await scene.asking()
+    url = f"{API}/prompts/{prompt.id}"
+    held = (await api.post(f"{url}/answer", json={**ANSWER, "delay_s": 5})).json()
+    assert held["task"]["status"] == "planning"
+    assert held["prompt"]["undo_until"] is not None
+    assert "delay_s" not in held["prompt"]["response"]
+    undone = (await api.post(f"{url}/undo")).json()
+    assert (undone["task"]["status"], undone["prompt"]["status"]) == ("needs_info", "pending")
+    assert (undone["prompt"]["revision"], undone["prompt"]["undo_until"]) == (2, None)
+    again = await api.post(f"{url}/undo")
+    assert "no answer to take back" in told(again, 409, "UndoRefused")["message"]
+    newer = undone["prompt"]["id"]
+    assert (
+        newer in told(await api.post(f"{url}/answer", json=ANSWER), 409, "PromptClosed")["message"]
+    )
+    accepted = await api.post(f"{API}/prompts/{newer}/accept", json={"delay_s": 2.5})
+    assert accepted.json()["prompt"]["undo_until"] is not None
+    assert told(await api.post(f"{API}/prompts/nonesuch/undo"), 404, "PromptNotFound")
+
+
+async def test_a_review_with_a_delay_is_undone(api: httpx.AsyncClient, scene: Scene) -> None:
+    prompt = await scene.asking("plan_complete", {})
+    url = f"{API}/tasks/{prompt.task_id}/review"
+    sent = (await api.post(url, json={"decision": "approved", "delay_s": 5})).json()
+    assert sent["task"]["status"] == "in_progress"
+    undone = (await api.post(f"{API}/prompts/{prompt.id}/undo")).json()
+    assert undone["task"]["status"] == "planned"
+
+
+@pytest.mark.parametrize("delay", ["5", True, None, [], -1, 301, 1e300])
+async def test_a_wrong_delay_changes_nothing(
+    api: httpx.AsyncClient, scene: Scene, delay: Any
+) -> None:
+    prompt = await scene.asking()
+    for url in (f"prompts/{prompt.id}/answer", f"tasks/{prompt.task_id}/review"):
+        response = await api.post(f"{API}/{url}", json={**ANSWER, "delay_s": delay})
+        assert response.status_code in (422, 404), response.text
+    wrong = await api.post(f"{API}/prompts/{prompt.id}/accept", json={"delay_s": delay})
+    told(wrong, 422, "InvalidInput")
+    view = (await api.get(f"{API}/prompts/{prompt.id}")).json()
+    assert view["prompt"]["status"] == "pending"
+
+
+async def test_only_some_may_answer(
+    api: httpx.AsyncClient, stranger: httpx.AsyncClient, scene: Scene
+) -> None:
+    prompt = await scene.asking()
+    now = scene.s.clock.now()
+
+    def write(tx: Tx) -> None:
+        tx.prompts.update(prompt.id, roles=("lead",))
+        for role in ("dev", "lead"):
+            tx.access.add_token(
+                auth.digest_of(f"token-of-{role}-0123456789"), f"a {role}", role, now
+            )
+
+    await scene.s.store.write(write)
+    url = f"{API}/prompts/{prompt.id}"
+    assert (await api.get(url)).json()["prompt"]["roles"] == ["lead"]
+    stranger.headers["Authorization"] = "Bearer token-of-dev-0123456789"
+    refused = await stranger.post(f"{url}/answer", json=ANSWER)
+    says = f"a dev may not answer prompt {prompt.id}; an admin or the role lead may."
+    assert told(refused, 403, "NotAllowed")["message"] == says
+    told(await stranger.post(f"{url}/accept"), 403, "NotAllowed")
+    stranger.headers["Authorization"] = "Bearer token-of-lead-0123456789"
+    given = (await stranger.post(f"{url}/answer", json=ANSWER)).json()
+    assert given["prompt"]["responded_by"] == "a lead"
+
+
+async def test_those_with_tasks_behind_come_first_then_the_oldest(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    first, second, third = [await scene.asking(title=t) for t in ("first", "second", "third")]
+    await scene.task("behind", dependencies=[third.task_id, second.task_id])
+    over = await scene.task("over", dependencies=[first.task_id])
+    await tasks.move(scene.s, over.id, ANN, to="cancelled")
+    items = (await api.get(f"{API}/prompts")).json()["items"]
+    assert [(i["task"]["title"], i["waiting_behind"]) for i in items] == [
+        ("second", ["behind"]),
+        ("third", ["behind"]),
+        ("first", []),
+    ]

@@ -153,13 +153,18 @@ def a_prompt(id: str = "prompt-1", task: str = "task-1", **fields: Any) -> Promp
         "revision": 1,
         "status": PromptStatus.PENDING,
         "resume": ResumePoint(status="doing", mode="implement"),
+        "roles": ("lead", "größe"),
         "created_at": NOW,
         "expires_at": None,
+        "default_at": None,
+        "reminders": 0,
+        "reminded_at": None,
         "response": None,
         "responded_by": None,
         "responded_via": None,
         "responded_at": None,
         "answer_key": None,
+        "undo": None,
     }
     return Prompt(id=PromptId(id), task_id=TaskId(task), **{**filled, **fields})
 

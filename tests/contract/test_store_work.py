@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy.exc import IntegrityError
@@ -10,7 +11,7 @@ from agents_manager.domain.event import Level, Noted, StatusBlocked
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import PromptStatus
+from agents_manager.domain.prompt import Prompt, PromptStatus, Undo
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus, Usage
 from agents_manager.domain.task import PullState
 from agents_manager.errors import (
@@ -27,6 +28,7 @@ from agents_manager.store.database import Database
 from tests.contract.store_values import (
     ADA,
     NOW,
+    a_project,
     a_prompt,
     a_pull,
     a_run,
@@ -159,6 +161,89 @@ async def test_a_task_asks_one_question_of_its_flow_at_a_time(any_store: Databas
     await any_store.write(lambda tx: tx.prompts.add(a_prompt("e", created_at=later(9))))
     assert ids(await any_store.read(lambda tx: tx.prompts.pending(TASK))) == "cde"
     assert ids(await any_store.read(lambda tx: tx.prompts.of_task(TASK))) == "cbde"
+
+
+async def test_permissions_stand_beside_each_other(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.prompts.add(a_prompt("a"))
+        tx.prompts.add(a_prompt("b", type=PromptType.PERMISSION))
+        tx.prompts.add(a_prompt("c", type=PromptType.PERMISSION))
+
+    await any_store.write(write)
+    assert len(await any_store.read(lambda tx: tx.prompts.pending(TASK))) == 3
+
+
+UNDO = Undo(
+    until=later(5),
+    version=4,
+    history=("history-2",),
+    effects=("effect-2",),
+    closed=(),
+    opened=("prompt-2",),
+    phases=({"id": "phase-1", "status": "active"},),
+    pulls=(),
+)
+
+
+async def test_times_and_the_way_back_come_as_they_were_stored(any_store: Database) -> None:
+    fields = {
+        "roles": ("lead",),
+        "default_at": later(7),
+        "reminders": 2,
+        "reminded_at": later(8),
+        "undo": UNDO,
+    }
+
+    def write(tx: Tx) -> Prompt:
+        furnish(tx)
+        tx.prompts.add(a_prompt())
+        tx.prompts.update(PromptId("prompt-1"), **fields)
+        return tx.prompts.get(PromptId("prompt-1"))
+
+    assert await any_store.write(write) == a_prompt(**fields)
+    with pytest.raises(PromptNotFound, match="prompt-9"):
+        await any_store.write(lambda tx: tx.prompts.update(PromptId("prompt-9"), reminders=1))
+
+
+async def test_prompts_that_are_due(any_store: Database) -> None:
+    times: dict[str, dict[str, Any]] = {
+        "expires": {"expires_at": later(5)},
+        "by itself": {"default_at": later(5)},
+        "both": {"default_at": later(5), "expires_at": later(5)},
+        "later": {"default_at": later(6), "expires_at": later(6)},
+        "never": {},
+        "over": {"default_at": later(5), "status": PromptStatus.RESPONDED},
+    }
+
+    def write(tx: Tx) -> None:
+        furnish(tx, *times)
+        for name, fields in times.items():
+            tx.prompts.add(a_prompt(name, name, **fields))
+
+    await any_store.write(write)
+    tokyo = later(5).astimezone(ZoneInfo("Asia/Tokyo"))
+    for now in (later(5), tokyo):
+        due = await any_store.read(lambda tx, now=now: tx.prompts.due(now))
+        assert sorted(due) == ["both", "by itself", "expires"]
+    assert await any_store.read(lambda tx: tx.prompts.due(later(4))) == []
+
+
+async def test_prompts_that_nobody_heard_of(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "a", "b", "c")
+        tx.projects.add(a_project("project-2"))
+        tx.tasks.add(a_task("d", project_id=ProjectId("project-2")))
+        tx.prompts.add(a_prompt("new", "a", created_at=later(9)))
+        tx.prompts.add(a_prompt("old", "b", created_at=later(2)))
+        tx.prompts.add(a_prompt("older", "b", type=PromptType.CHOICE, created_at=later(1)))
+        tx.prompts.add(a_prompt("reminded", "c", reminded_at=later(9)))
+        tx.prompts.add(a_prompt("elsewhere", "d"))
+        tx.prompts.add(a_prompt("over", "b", status=PromptStatus.EXPIRED))
+
+    await any_store.write(write)
+    found = await any_store.read(lambda tx: tx.prompts.silent(PROJECT, later(5)))
+    assert found == ["older", "old"]
 
 
 async def test_an_event_is_logged_with_its_sentence(any_store: Database) -> None:
@@ -375,4 +460,6 @@ async def test_phases_stand_in_their_order_and_one_is_at_work(any_store: Databas
     with pytest.raises(PhaseNotFound):
         await any_store.write(lambda tx: tx.phases.update("phase-9", position=1))
     await any_store.write(lambda tx: tx.phases.update("phase-2", status=PhaseStatus.DONE))
+    await any_store.write(lambda tx: tx.phases.remove("phase-2"))
+    assert [p.id for p in await any_store.read(lambda tx: tx.phases.of_task(TASK))] == ["phase-1"]
     await any_store.write(lambda tx: tx.phases.update("phase-1", status=PhaseStatus.ACTIVE))

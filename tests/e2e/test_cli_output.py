@@ -83,7 +83,9 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         run("task", "start", id=task)
         prompt: str = am.open_prompt(task)["prompt"]["id"]
         run("prompt", "show", id=prompt)
-        assert run("prompt", "answer", "--accept", id=prompt)["task"]["status"] == "in_progress"
+        run("prompt", "answer", "--accept", "--delay", "60", id=prompt)
+        again: str = run("prompt", "undo", id=prompt)["prompt"]["id"]
+        assert run("prompt", "answer", "--accept", id=again)["task"]["status"] == "in_progress"
         am.open_prompt(task)
         ended: str = am.json("run", "list", "--task", task)[0]["id"]
         for args in ("run show", "run transcript", "run diff"):

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -134,7 +133,7 @@ async def test_a_task_in_its_first_status_can_be_stranded(world: World) -> None:
     assert len(await alarms(world, task)) == 1
 
 
-async def test_a_question_that_expired_moves_nothing(world: World) -> None:
+async def test_a_question_past_its_time_is_closed_by_a_timer(world: World) -> None:
     task = await world.start(ASKS, pipeline="simple")
     view = await world.until(task, "needs_info")
     [prompt] = view.prompts
@@ -142,15 +141,18 @@ async def test_a_question_that_expired_moves_nothing(world: World) -> None:
     await world.settled(task)
     assert await supervisor.look(world.s) == []
 
-    def expire(tx: Tx) -> None:
-        gone = replace(prompt, expires_at=world.s.clock.now() - timedelta(seconds=1))
-        tx.prompts.close(prompt.id, status=PromptStatus.PENDING, expires_at=gone.expires_at)
+    now = world.s.clock.now()
 
-    await world.s.store.write(expire)
-    view = await world.view(task)
-    assert view.next_mover.kind == "nobody"
-    assert f"The question {prompt.id} expired before anybody answered." in view.why
-    assert await supervisor.look(world.s) == [task.id]
+    def mover(tx: Tx) -> liveness.Mover:
+        tx.prompts.update(prompt.id, expires_at=now)
+        found = tx.tasks.get(task.id)
+        return liveness.next_mover(tx, found, tx.pipelines.get(found.pipeline_id), now)
+
+    late = await world.s.store.write(mover)
+    assert (late.kind, late.id) == ("timer", prompt.id)
+    view = await world.wait(task, lambda v: v.next_mover.kind == "choice", "a choice")
+    assert view.prompts[0].payload["reason"] == "Nobody answered in time: Why?"
+    assert await supervisor.look(world.s) == []
 
 
 async def test_a_wait_without_a_question_is_an_alarm_though_moves_exist(world: World) -> None:

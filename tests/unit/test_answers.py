@@ -3,11 +3,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import recommended_answer, validate_answer
+from agents_manager.domain.prompt import (
+    default_after_s,
+    may_answer,
+    recommended_answer,
+    validate_answer,
+    who_may_answer,
+)
+from agents_manager.domain.task import Actor, ActorType
 from agents_manager.errors import InvalidAnswer
+from tests.contract.store_values import a_prompt
 
 QUESTIONS = NeedsInfo.model_validate(
     {
@@ -308,6 +317,93 @@ def test_what_is_recommended_is_always_taken(found: list[dict[str, Any]]) -> Non
     if answer is not None:
         taken = validate_answer(PromptType.INFO_REQUEST, payload, answer)
         assert len(taken["answers"]) == len(numbered)
+
+
+# ---------------------------------------------------------------------------- without anybody
+
+
+def default_of(*questions: dict[str, Any]) -> int | None:
+    payload = NeedsInfo.model_validate({"questions": list(questions)}).model_dump(mode="json")
+    return default_after_s(PromptType.INFO_REQUEST, payload)
+
+
+def test_a_default_needs_the_leave_of_every_question() -> None:
+    first, second = {**MARKED, "defaultAfterS": 60}, {**SUGGESTED, "defaultAfterS": 5}
+    assert default_of(first, second) == 60
+    assert default_of(first, SUGGESTED) is None
+    assert default_of(MARKED, SUGGESTED) is None
+    assert default_of({**OPEN, "defaultAfterS": 5}) is None
+    assert (
+        default_after_s(PromptType.INFO_REQUEST, {**OPTIONS, "agentRecommendation": "tables"})
+        is None
+    )
+    assert default_after_s(PromptType.REVIEW, {}) is None
+
+
+@pytest.mark.parametrize("category", ["scope_approval", "escalation"])
+def test_nothing_is_approved_by_default(category: str) -> None:
+    asked = {**MARKED, "defaultAfterS": 5}
+    assert default_of({**asked, "category": "question"}) == 5
+    assert default_of({**asked, "category": category}) is None
+
+
+@pytest.mark.parametrize("seconds", [0, -1, 10**9, 2**70])
+def test_a_time_for_a_default_has_bounds(seconds: int) -> None:
+    with pytest.raises(ValidationError, match="defaultAfterS"):
+        NeedsInfo.model_validate({"questions": [{**MARKED, "defaultAfterS": seconds}]})
+
+
+# --------------------------------------------------------------------------- who, and permission
+
+
+def user(role: str | None, *, admin: bool = False) -> Actor:
+    return Actor(type=ActorType.USER, name="eve", role=role, admin=admin)
+
+
+def test_who_may_answer() -> None:
+    anyone, lead = a_prompt(roles=()), a_prompt(roles=("lead", "owner"))
+    only_admin = a_prompt(roles=("admin",))
+    assert may_answer(anyone, user(None))
+    assert [may_answer(lead, user(r)) for r in ("lead", "owner", "dev", None)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert may_answer(lead, user(None, admin=True))
+    assert not may_answer(only_admin, user("lead"))
+    for kind in (ActorType.AGENT, ActorType.SYSTEM, ActorType.SUPERVISOR):
+        assert not may_answer(anyone, Actor(type=kind, name="ann", admin=True, role="lead"))
+    assert [who_may_answer(p) for p in (anyone, lead, only_admin)] == [
+        "whoever has access",
+        "an admin or the role lead or owner",
+        "an admin",
+    ]
+
+
+WANTED = {"tool": "bash", "action": "Run rm -r build."}
+
+
+@pytest.mark.parametrize("scope", ["once", "run", "project"])
+@pytest.mark.parametrize("allow", [True, False])
+def test_a_permission_is_given_as_far_as_it_says(allow: bool, scope: str) -> None:
+    found = validate_answer(PromptType.PERMISSION, WANTED, {"allow": allow, "scope": scope})
+    assert found == {"allow": allow, "scope": scope}
+    bare = validate_answer(PromptType.PERMISSION, WANTED, {"allow": allow})
+    assert bare["scope"] == "once"
+
+
+@pytest.mark.parametrize(
+    "raw", [{}, {"scope": "run"}, {"allow": "yes"}, {"allow": 1}, {"allow": None}]
+)
+def test_a_permission_is_never_read_out_of_something_else(raw: Any) -> None:
+    assert "allow: " in problems(PromptType.PERMISSION, WANTED, raw)
+
+
+def test_a_permission_reaches_no_further_than_known() -> None:
+    raw = {"allow": True, "scope": "always"}
+    assert "scope: " in problems(PromptType.PERMISSION, WANTED, raw)
+    assert recommended_answer(PromptType.PERMISSION, WANTED) is None
 
 
 # ------------------------------------------------------------------------------------ splits

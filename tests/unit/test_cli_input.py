@@ -1,16 +1,15 @@
 """What people type and hand over in files, before it reaches the program."""
 
 import io
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from agents_manager.cli import answering, files
-from agents_manager.domain.ids import HistoryId, PromptId, TaskId
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint
+from agents_manager.domain.prompt import Prompt
 from agents_manager.errors import InvalidAnswer, InvalidInput
+from tests.contract.store_values import a_prompt
 
 OPTIONS = {"summary": "?", "options": [{"id": "a", "label": "Ant"}, {"id": "b", "label": "Bee"}]}
 CHOICES = {
@@ -69,25 +68,7 @@ def test_files_that_cannot_be_read(content: bytes, says: str) -> None:
 
 
 def prompt(type: PromptType, payload: dict[str, Any]) -> Prompt:
-    return Prompt(
-        id=PromptId("p"),
-        task_id=TaskId("t"),
-        run_id=None,
-        history_id=HistoryId("h"),
-        type=type,
-        payload=payload,
-        note=None,
-        revision=1,
-        status=PromptStatus.PENDING,
-        resume=ResumePoint(status="open"),
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
-        expires_at=None,
-        response=None,
-        responded_by=None,
-        responded_via=None,
-        responded_at=None,
-        answer_key=None,
-    )
+    return a_prompt(type=type, payload=payload)
 
 
 def one(**answer: Any) -> dict[str, Any]:
@@ -108,6 +89,16 @@ def one(**answer: Any) -> dict[str, Any]:
         (PromptType.CHOICE, CHOICES, "cancel", None, {"choice_id": "cancel", "text": None}),
         (PromptType.REVIEW, {}, "approve", None, {"decision": "approved", "summary": None}),
         (PromptType.REVIEW, {}, "2", "x", {"decision": "changes_requested", "summary": "x"}),
+        (PromptType.PERMISSION, {}, "allow", None, {"allow": True, "scope": "once"}),
+        (PromptType.PERMISSION, {}, "2", None, {"allow": True, "scope": "run"}),
+        (
+            PromptType.PERMISSION,
+            {},
+            "Project",
+            None,
+            {"allow": True, "scope": "project"},
+        ),
+        (PromptType.PERMISSION, {}, "deny", None, {"allow": False}),
     ],
 )
 def test_options_become_the_answer_that_every_door_sends(

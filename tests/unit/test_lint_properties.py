@@ -63,7 +63,7 @@ def any_pipeline(draw: st.DrawFn) -> dict[str, Any]:
     for name in "abcde":
         category = draw(st.sampled_from(["open", "active", "waiting", "review", "final"]))
         row: dict[str, Any] = {"id": name, "category": category}
-        prompt = draw(st.sampled_from([None, *PromptType]))
+        prompt = draw(st.sampled_from([None, *OF_A_STATUS]))
         statuses.append({**row, "prompt": {"type": prompt}} if prompt else row)
     rows = draw(st.lists(transitions(), max_size=12))
     return {"id": "p", "name": "P", "statuses": statuses, "transitions": rows}
@@ -96,6 +96,7 @@ def _built_in(name: str) -> dict[str, Any]:
 
 
 BASES = [document(), *(_built_in(n) for n in ("simple", "feature", "bug", "document"))]
+OF_A_STATUS = [kind for kind in PromptType if kind is not PromptType.PERMISSION]
 TRIGGERS = ["manual", "auto", "any", "agent_error", "prompt_response", "review_submitted"]
 
 

@@ -315,3 +315,34 @@ BUILT_IN = [
 def test_built_in_pipelines_are_sound(file: Any) -> None:
     pipeline = pipelines.parse(json.loads(file.read_text(encoding="utf-8")), where=file.name)
     registry.built_in().check_names(pipeline)
+
+
+# ----------------------------------------------------------------------- what a status asks
+
+
+def asking(**prompt: Any) -> dict[str, Any]:
+    made = document()
+    made["statuses"][2]["prompt"] = {"type": "info_request", **prompt}
+    return made
+
+
+def test_a_status_says_for_how_long_and_whom_it_asks() -> None:
+    found = pipelines.parse(asking(expires_after=3600, roles=["lead"])).status("asking").prompt
+    assert found is not None
+    assert (found.expires_after, found.roles) == (3600, ("lead",))
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ({"expires_after": 0}, "statuses.2.prompt.expires_after"),
+        ({"expires_after": 10**9}, "statuses.2.prompt.expires_after"),
+        ({"expires_after": "soon"}, "statuses.2.prompt.expires_after"),
+        ({"roles": "lead"}, "statuses.2.prompt.roles"),
+        ({"roles": [""]}, "statuses.2.prompt.roles.0"),
+        ({"role": ["lead"]}, 'Did you mean "roles"?'),
+        ({"type": "permission"}, "a permission is asked for by a run, not by a status"),
+    ],
+)
+def test_a_status_that_asks_wrongly_is_refused(prompt: dict[str, Any], said: str) -> None:
+    assert any(said in line for line in problems(asking(**prompt)))

@@ -1,15 +1,17 @@
 import json
 import os
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from agents_manager import settings
 from agents_manager.agents.config import CommandConfig
 from agents_manager.domain.ids import ProjectId
+from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
 from agents_manager.settings import ConfigFiles, Settings
@@ -340,3 +342,52 @@ def test_a_layer_may_change_a_part_of_what_another_says(
     message, details = faults(files, project)
     assert message.endswith("have errors together.")
     assert details == ["checks.test.command: Field required"]
+
+
+# ------------------------------------------------------------------------------------- reminders
+
+
+def test_reminders_are_daily_unless_said_otherwise(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    assert files.of(project).reminders == Reminders(every_s=86_400, quiet=None)
+    write_home({"quietHours": {"from": "22:00", "to": "07:30", "zone": "Asia/Tokyo"}})
+    write_project({"reminders": {"everyHours": 0.5}, "quietHours": {"from": "21:00"}})
+    found = files.of(project).reminders
+    assert found.every_s == 1800
+    quiet = QuietHours(start=time(21), end=time(7, 30), zone=ZoneInfo("Asia/Tokyo"))
+    assert found.quiet == quiet
+    write_project({"reminders": {"enabled": False}, "quietHours": None})
+    assert files.of(project).reminders == Reminders(every_s=None, quiet=None)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"reminders": {"everyHours": 0}}, "reminders.everyHours: "),
+        ({"reminders": {"everyHours": "daily"}}, "reminders.everyHours: "),
+        ({"reminders": {"every": 1}}, 'there is no key "every". Did you mean "everyHours"?'),
+        ({"reminders": 24}, "reminders: "),
+        (
+            {"quietHours": {"from": "22", "to": "07:00"}},
+            '"22" is no time of day; write it as HH:MM',
+        ),
+        ({"quietHours": {"from": "22:00", "to": "24:00"}}, '"24:00" is no time of day'),
+        ({"quietHours": {"from": "22:00", "to": "\u06607:00"}}, "is no time of day"),
+        ({"quietHours": {"from": "22:00", "to": "22:00"}}, "begin and end at the same time"),
+        (
+            {"quietHours": {"from": "22:00", "to": "07:00", "zone": "Europe/Berln"}},
+            'there is no time zone "Europe/Berln". Did you mean "Europe/Berlin"?',
+        ),
+        ({"quietHours": {"from": "1:00", "to": "07:00", "zone": "../etc"}}, "no time zone"),
+        ({"quietHours": {"from": "01:00", "to": "07:00", "zone": "Europe"}}, "no time zone"),
+        ({"quietHours": {"from": "01:00", "to": "07:00", "zone": ""}}, "no time zone"),
+        ({"quietHours": {"form": "01:00", "to": "07:00"}}, 'Did you mean "from"?'),
+    ],
+)
+def test_wrong_reminders_are_refused_with_their_place(
+    files: ConfigFiles, project: Project, write_project: Write, config: Any, said: str
+) -> None:
+    write_project(config)
+    _, details = faults(files, project)
+    assert any(said in line for line in details), details

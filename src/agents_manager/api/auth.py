@@ -44,7 +44,7 @@ async def actor_of(store: Store, digest: str) -> Actor | None:
     if known is None:
         return None
     name, role = known
-    return Actor(type=ActorType.USER, name=name, via=VIA, admin=role == ADMIN)
+    return Actor(type=ActorType.USER, name=name, via=VIA, admin=role == ADMIN, role=role)
 
 
 def _read_or_make(path: Path) -> str:

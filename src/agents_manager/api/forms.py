@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents_manager.domain.strict_json import MAX_INT
+from agents_manager.errors import InvalidInput
 
 Short = Annotated[str, Field(max_length=100)]
 Number = Annotated[int, Field(ge=0, le=MAX_INT)]
@@ -31,7 +32,17 @@ ANSWERS: dict[str, Any] = {
     },
     "split_proposal": {"value": {"decision": "rejected", "reason": "One change is enough."}},
     "choice": {"value": {"choice_id": "rerun"}},
+    "permission": {"value": {"allow": True, "scope": "run"}},
+    "held for a moment, to be undone": {"value": {"decision": "approved", "delay_s": 5}},
 }
+
+
+def held(form: Answer) -> tuple[Answer, float]:
+    """The answer, and for how many seconds nothing is to follow from it."""
+    delay = form.get("delay_s", 0)
+    if isinstance(delay, bool) or not isinstance(delay, int | float):
+        raise InvalidInput("delay_s is a number of seconds.", [f"delay_s: {delay!r}"])
+    return {key: value for key, value in form.items() if key != "delay_s"}, delay
 
 
 class Form(BaseModel):
@@ -87,6 +98,11 @@ class TaskEdit(Form):
     acceptance_criteria: Criteria = []
     dependencies: Dependencies = []
     expect_version: Count | None = None
+
+
+class AcceptForm(Form):
+    delay_s: float = 0
+    """For how long nothing is to follow from it, so that it can be taken back."""
 
 
 class RetryForm(Form):

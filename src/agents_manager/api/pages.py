@@ -104,6 +104,12 @@ class Answered(schemas.Out):
     """The same answer had been taken before under the same key."""
 
 
+class Undone(schemas.Out):
+    prompt: schemas.Prompt
+    """The question, open again under a new id."""
+    task: schemas.Task
+
+
 class Transcript(schemas.Out):
     """A part of what the agent wrote. Offsets count bytes; `next_offset` is where to go on."""
 

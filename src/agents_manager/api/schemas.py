@@ -59,6 +59,7 @@ class Project(Out):
 class StatusPrompt(Out):
     type: PromptType
     expires_after: int | None
+    roles: list[str]
 
 
 class Status(Out):
@@ -185,12 +186,20 @@ class Prompt(Out):
     revision: int
     status: PromptStatus
     resume: ResumePoint
+    roles: list[str]
+    """Who may answer, besides admins; empty: everybody with access."""
     created_at: datetime
     expires_at: datetime | None
+    default_at: datetime | None
+    """When the recommended answer is taken unless somebody answers; null: never."""
+    reminders: int
+    reminded_at: datetime | None
     response: Json | None
     responded_by: str | None
     responded_via: str | None
     responded_at: datetime | None
+    undo_until: datetime | None
+    """Until when the answer can be taken back; null: it cannot be."""
 
 
 class Artifact(Out):

@@ -1,6 +1,6 @@
 """From the options of `am prompt answer` to the one form of answer that every door sends."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO
 
 from agents_manager.cli import files
@@ -21,6 +21,20 @@ SPLITS: Names = (
     (SplitDecision.APPROVED.value, "approve"),
     (SplitDecision.REJECTED.value, "reject"),
 )
+
+
+PERMISSION_NAMES: Names = (
+    ("allow", "allow this once"),
+    ("run", "allow for this run"),
+    ("project", "allow for the project"),
+    ("deny", "do not allow"),
+)
+PERMISSIONS: Mapping[str, dict[str, Any]] = {
+    "allow": {"allow": True, "scope": "once"},
+    "run": {"allow": True, "scope": "run"},
+    "project": {"allow": True, "scope": "project"},
+    "deny": {"allow": False},
+}
 
 
 def from_file(file: BinaryIO) -> dict[str, Any]:
@@ -46,6 +60,8 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
             choices = ChoicePayload.model_validate(payload).choices
             chosen = pick(option, [(c.id, c.label) for c in choices])
             return {"choice_id": chosen, "text": text}
+        case PromptType.PERMISSION:
+            return PERMISSIONS[pick(option, PERMISSION_NAMES)]
 
 
 def pick(option: str | None, names: Names) -> str:

@@ -18,7 +18,7 @@ from agents_manager.domain.payload import (
     Question,
 )
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt
+from agents_manager.domain.prompt import ChoicePayload, Decision, PermissionPayload, Prompt
 from agents_manager.errors import InvalidAnswer
 
 
@@ -46,6 +46,11 @@ def ask(prompt: Prompt) -> dict[str, Any]:
             choice = ChoicePayload.model_validate(payload)
             _say([Line(one_line(choice.reason)), *pages.choice_lines(choice)])
             return {"choice_id": _number("Choose", [(c.id, c.label) for c in choice.choices])}
+        case PromptType.PERMISSION:
+            _say(pages.permission_lines(PermissionPayload.model_validate(payload)))
+            names = answering.PERMISSION_NAMES
+            _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(names, 1))
+            return answering.PERMISSIONS[_number("Decide", names)]
 
 
 def _question(number: int, question: Question) -> dict[str, Any]:

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from agents_manager.flow.prompts import Answered
     from agents_manager.flow.views import InboxItem
 
+DELAY = click.option(
+    "--delay",
+    type=float,
+    default=0,
+    metavar="SECONDS",
+    help="Let nothing follow for so long; until then the answer can be taken back.",
+)
+
 
 @click.group()
 def prompt() -> None:
@@ -56,6 +64,7 @@ async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
 @click.option("--option", metavar="N|LABEL", help="An option by its number or its label.")
 @click.option("--text", metavar="TEXT", help="Your own words, alone or beside an option.")
 @click.option("--answers", type=click.File("rb"), metavar="FILE|-", help="The answer as JSON.")
+@DELAY
 @session.command
 async def answer(
     desk: Desk,
@@ -64,6 +73,7 @@ async def answer(
     option: str | None,
     text: str | None,
     answers: BinaryIO | None,
+    delay: float,
 ) -> None:
     """Answer a question. Without an option it is asked here, question by question."""
     from agents_manager.cli import answering, interview
@@ -73,7 +83,8 @@ async def answer(
     if sum(ways) > 1:
         raise click.UsageError("Give one of --accept, --option/--text and --answers.")
     if accept:
-        await show_answered(desk, await prompts.accept(desk.services, prompt, desk.actor))
+        done = await prompts.accept(desk.services, prompt, desk.actor, delay_s=delay)
+        await show_answered(desk, done)
         return
     if not any(ways) and not interview.possible():
         raise click.UsageError(
@@ -87,14 +98,30 @@ async def answer(
         raw = answering.from_options(item.prompt, option, text)
     else:
         raw = interview.ask(item.prompt)
-    done = await prompts.answer(desk.services, item.prompt.id, raw, desk.actor)
+    done = await prompts.answer(desk.services, item.prompt.id, raw, desk.actor, delay_s=delay)
     await show_answered(desk, done)
+
+
+@prompt.command()
+@click.argument("prompt")
+@session.command
+async def undo(desk: Desk, prompt: str) -> None:
+    """Take back an answer that was given with --delay, before anything follows from it."""
+    from agents_manager.flow import undoing
+
+    done = await undoing.undo(desk.services, prompt, desk.actor)
+    task = f'{short(done.task.id)} "{one_line(done.task.title)}"'
+    text = f"Taken back. {task} is {done.task.status} again; answer {short(done.prompt.id)}."
+    desk.output.show(done, lambda: [Line(text)])
 
 
 async def show_answered(desk: Desk, done: "Answered") -> None:
     task = done.task
-    text = f'Answered. {short(task.id)} "{one_line(task.title)}" is now {task.status}.'
-    desk.output.show(done, lambda: [Line(text)])
+    lines = [Line(f'Answered. {short(task.id)} "{one_line(task.title)}" is now {task.status}.')]
+    if done.prompt.undo_until:
+        until = f"{done.prompt.undo_until:%H:%M:%S} UTC"
+        lines.append(Line(f"Until {until}: am prompt undo {short(done.prompt.id)}", Tone.QUIET))
+    desk.output.show(done, lambda: lines)
     await desk.say_if_idle(task.id)
 
 

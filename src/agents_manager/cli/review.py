@@ -5,7 +5,7 @@ from typing import BinaryIO
 import click
 
 from agents_manager.cli import files, session
-from agents_manager.cli.prompt import show_answered
+from agents_manager.cli.prompt import DELAY, show_answered
 from agents_manager.cli.session import Desk
 
 
@@ -14,6 +14,7 @@ from agents_manager.cli.session import Desk
 @click.option("--approve", is_flag=True, help="Go on with it.")
 @click.option("--request-changes", metavar="TEXT", help="Send it back, and say why.")
 @click.option("--comments", type=click.File("rb"), metavar="FILE|-", help="Comments on lines.")
+@DELAY
 @session.command
 async def review(
     desk: Desk,
@@ -21,6 +22,7 @@ async def review(
     approve: bool,
     request_changes: str | None,
     comments: BinaryIO | None,
+    delay: float,
 ) -> None:
     """Approve the plan or the work of a task, or send it back.
 
@@ -37,4 +39,5 @@ async def review(
         "summary": request_changes or None,
         "comments": files.comments(comments) if comments else [],
     }
-    await show_answered(desk, await prompts.review(desk.services, task, raw, desk.actor))
+    done = await prompts.review(desk.services, task, raw, desk.actor, delay_s=delay)
+    await show_answered(desk, done)

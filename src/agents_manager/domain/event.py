@@ -284,7 +284,35 @@ class PromptEnded(Happening):
     status: str
 
     def says(self) -> str:
-        return f"The question was {self.status}; nobody has to answer it any more."
+        match self.status:
+            case "expired":
+                return "Nobody answered the question in time; it is closed."
+            case "superseded":
+                return "A newer question took the place of this one."
+            case _:
+                return f"The question was {self.status}; nobody has to answer it any more."
+
+
+class PromptReminded(Happening):
+    category = "prompt"
+    type: Literal["prompt_reminded"] = "prompt_reminded"
+    prompt: str
+    number: int
+
+    def says(self) -> str:
+        return f"People were reminded that the question is open (reminder {self.number})."
+
+
+class AnswerUndone(Happening):
+    category = "prompt"
+    type: Literal["prompt_undone"] = "prompt_undone"
+    prompt: str
+    by: str
+    again: str
+    """The question, asked again."""
+
+    def says(self) -> str:
+        return f"{self.by} took the answer back before it had any effect; the question is open."
 
 
 class ReviewSubmitted(Happening):
@@ -467,6 +495,8 @@ Event = Annotated[
     | PromptCreated
     | PromptAnswered
     | PromptEnded
+    | PromptReminded
+    | AnswerUndone
     | ReviewSubmitted
     | SplitApproved
     | SplitRejected

@@ -8,6 +8,7 @@ from typing import Any, Self, cast
 
 from pydantic import Field, field_validator, model_validator
 
+from agents_manager.domain.pipeline import LONGEST_WAIT_S
 from agents_manager.domain.value import Lenient, renamed
 
 MAX_BYTES = 256 * 1024
@@ -53,7 +54,7 @@ class Question(Lenient):
     input_type: InputType = InputType.TEXT
     options: tuple[QuestionOption, ...] = Field(default=(), max_length=50)
     suggested_answer: str | None = None
-    default_after_s: int | None = Field(default=None, gt=0)
+    default_after_s: int | None = Field(default=None, gt=0, le=LONGEST_WAIT_S)
 
     @model_validator(mode="before")
     @classmethod

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Annotated, Any, Self, cast
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -52,12 +52,26 @@ class PromptType(StrEnum):
     DOCUMENT_REVIEW = "document_review"
     SPLIT_PROPOSAL = "split_proposal"
     CHOICE = "choice"
+    PERMISSION = "permission"
+
+
+LONGEST_WAIT_S = 10 * 365 * 86_400
+"""Longer times are slips of the pen, and beyond what calendars count."""
 
 
 class StatusPrompt(Value):
     type: PromptType
-    expires_after: int | None = Field(default=None, gt=0)
+    expires_after: int | None = Field(default=None, gt=0, le=LONGEST_WAIT_S)
     """Seconds."""
+    roles: tuple[Annotated[str, Field(min_length=1, max_length=64)], ...] = ()
+    """Who may answer, besides admins; everybody with access, where left out."""
+
+    @field_validator("type")
+    @classmethod
+    def _of_a_status(cls, value: PromptType) -> PromptType:
+        if value is PromptType.PERMISSION:
+            raise ValueError("a permission is asked for by a run, not by a status")
+        return value
 
 
 class Status(Value):

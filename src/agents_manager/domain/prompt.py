@@ -19,9 +19,11 @@ from agents_manager.domain.payload import (
     ProposedPhase,
     ProposeSplit,
     Question,
+    QuestionCategory,
     numbered,
 )
 from agents_manager.domain.pipeline import PromptType, faults
+from agents_manager.domain.task import Actor, ActorType
 from agents_manager.domain.value import Lenient, Value, renamed
 from agents_manager.errors import InvalidAnswer, closest
 
@@ -34,6 +36,12 @@ class PromptStatus(StrEnum):
     SUPERSEDED = "superseded"
 
 
+BESIDE = frozenset({PromptType.CHOICE, PromptType.PERMISSION})
+"""May stand beside the one question that the task waits for."""
+ADMIN = "admin"
+"""The role that may answer everything."""
+
+
 class ResumePoint(Value):
     """Where the task goes on when the answer arrives."""
 
@@ -42,6 +50,25 @@ class ResumePoint(Value):
     agent: str | None = None
     session: str | None = None
     run: str | None = None
+
+
+class Undo(Value):
+    """What taking an answer back takes, while nothing that followed from it has begun."""
+
+    until: datetime
+    version: int
+    """The task's, as the answer left it."""
+    history: tuple[str, ...]
+    """The attempts that the answer led to, oldest first."""
+    effects: tuple[str, ...]
+    closed: tuple[str, ...]
+    """Other questions that needed no answer any more."""
+    opened: tuple[str, ...]
+    """Questions that came up."""
+    phases: tuple[Mapping[str, Any], ...]
+    """As they were before."""
+    pulls: tuple[str, ...]
+    """The pull requests that were open before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +84,26 @@ class Prompt:
     revision: int
     status: PromptStatus
     resume: ResumePoint
+    roles: tuple[str, ...]
+    """Who may answer, besides admins; empty: everybody with access."""
     created_at: datetime
     expires_at: datetime | None
+    default_at: datetime | None
+    """When the answer that the agent suggested is taken, since it allowed that."""
+    reminders: int
+    """How often people were reminded of it."""
+    reminded_at: datetime | None
     response: Mapping[str, Any] | None
     responded_by: str | None
     responded_via: str | None
     responded_at: datetime | None
     answer_key: str | None
+    undo: Undo | None
+    """None: the answer cannot be taken back."""
+
+    @property
+    def undo_until(self) -> datetime | None:
+        return self.undo.until if self.undo else None
 
 
 class Choice(Value):
@@ -72,13 +112,22 @@ class Choice(Value):
     id: str
     label: str
     action: str
-    """`transition:<id>`, `redo:<history id>`, `grant`, `rerun` or `stay`."""
+    """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun` or `stay`."""
 
 
 class ChoicePayload(Value):
     reason: str
     evidence: str = ""
     choices: tuple[Choice, ...] = Field(min_length=2)
+
+
+class PermissionPayload(Value):
+    """What a run may not do unless somebody allows it."""
+
+    tool: str = Field(min_length=1)
+    action: str = Field(min_length=1)
+    """What it wants to do, in a sentence."""
+    reason: str = ""
 
 
 class QuestionAnswer(Lenient):
@@ -149,6 +198,20 @@ class ChoiceAnswer(Lenient):
     text: str | None = None
 
 
+class Scope(StrEnum):
+    """How far a permission reaches."""
+
+    ONCE = "once"
+    RUN = "run"
+    PROJECT = "project"
+
+
+class PermissionAnswer(Lenient):
+    # Strict: a permission is never read out of "yes" or 1.
+    allow: bool = Field(strict=True)
+    scope: Scope = Scope.ONCE
+
+
 def validate_answer(
     prompt_type: PromptType, payload: Mapping[str, Any], raw: Mapping[str, Any]
 ) -> Mapping[str, Any]:
@@ -166,6 +229,33 @@ def validate_answer(
             return _split_answer(ProposeSplit.model_validate(payload), _parsed(SplitAnswer, raw))
         case PromptType.CHOICE:
             return _choice_answer(ChoicePayload.model_validate(payload), _parsed(ChoiceAnswer, raw))
+        case PromptType.PERMISSION:
+            return _parsed(PermissionAnswer, raw).model_dump(mode="json")
+
+
+def may_answer(prompt: Prompt, actor: Actor) -> bool:
+    """Agents never answer, whatever they are called."""
+    if actor.type is not ActorType.USER:
+        return False
+    return actor.admin or not prompt.roles or actor.role in prompt.roles
+
+
+def who_may_answer(prompt: Prompt) -> str:
+    others = [role for role in prompt.roles if role != ADMIN]
+    if not prompt.roles:
+        return "whoever has access"
+    return f"an admin or the role {' or '.join(others)}" if others else "an admin"
+
+
+def default_after_s(prompt_type: PromptType, payload: Mapping[str, Any]) -> int | None:
+    """When the recommended answer is taken by itself: only if each question allows it, and none
+    asks for an approval."""
+    if recommended_answer(prompt_type, payload) is None or "questions" not in payload:
+        return None
+    questions = NeedsInfo.model_validate(payload).questions
+    times = [q.default_after_s for q in questions if q.category not in _FOR_PEOPLE]
+    known = [time for time in times if time is not None]
+    return max(known) if len(known) == len(questions) else None
 
 
 def recommended_answer(
@@ -190,6 +280,7 @@ def recommended_answer(
     return {"answers": answers}
 
 
+_FOR_PEOPLE = (QuestionCategory.ESCALATION, QuestionCategory.SCOPE_APPROVAL)
 _YES_OR_NO = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _Answer = TypeVar("_Answer", bound=Lenient)
 

@@ -8,8 +8,15 @@ from typing import Any
 from agents_manager.domain.event import counted_as
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.payload import NeedsInfo
-from agents_manager.domain.pipeline import Pipeline, PromptType, Trigger, TriggerType
-from agents_manager.domain.prompt import Choice, ChoicePayload
+from agents_manager.domain.pipeline import (
+    Pipeline,
+    PromptType,
+    Status,
+    StatusPrompt,
+    Trigger,
+    TriggerType,
+)
+from agents_manager.domain.prompt import ADMIN, Choice, ChoicePayload, PermissionPayload
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.transition import Refused
 
@@ -23,6 +30,8 @@ class Ask:
     type: PromptType
     payload: Mapping[str, Any]
     expires_after_s: int | None
+    roles: tuple[str, ...] = ()
+    """Who may answer, besides admins."""
 
 
 def question(
@@ -38,7 +47,6 @@ def question(
     status = pipeline.status(status_id)
     outcome = registry.outcomes.get(fired.trigger.outcome or "")
     kind = status.prompt.type if status.prompt else outcome.prompt if outcome else None
-    expires = status.prompt.expires_after if status.prompt else None
     match kind:
         case None:
             return None
@@ -50,7 +58,18 @@ def question(
             payload = document
         case PromptType.CHOICE:
             payload = choices(pipeline, status_id, _why(fired), _evidence(fired)).model_dump()
-    return Ask(kind, payload, expires) if payload is not None else None
+        case PromptType.PERMISSION:
+            payload = None
+    return asked(status, kind, payload) if payload is not None else None
+
+
+def asked(status: Status, kind: PromptType, payload: Mapping[str, Any]) -> Ask:
+    """The question as the status wants it asked: for how long, and whom."""
+    wanted = status.prompt or StatusPrompt(type=kind)
+    if wanted.type is not kind:
+        wanted = StatusPrompt(type=kind)
+    roles = wanted.roles or ((ADMIN,) if kind is PromptType.CHOICE else ())
+    return Ask(kind, payload, wanted.expires_after, roles)
 
 
 def choices(
@@ -117,6 +136,9 @@ def summary(type: PromptType, payload: Mapping[str, Any]) -> str:
             return f"Split the task into {parts}: {payload['reason']}"
         case PromptType.CHOICE:
             return str(payload["reason"])
+        case PromptType.PERMISSION:
+            wanted = PermissionPayload.model_validate(payload)
+            return f"May the agent use {wanted.tool}? {wanted.action}"
 
 
 def _with_review(work: Mapping[str, Any] | None, fired: Fired) -> Mapping[str, Any] | None:

@@ -96,3 +96,8 @@ class Run:
     ended_at: datetime | None
     phase_id: str | None
     """The phase it works in, of a task that was split."""
+
+    @property
+    def never_began(self) -> bool:
+        """Called off before anything came of it."""
+        return self.status is RunStatus.CANCELLED and self.started_at is None

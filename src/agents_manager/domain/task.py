@@ -23,6 +23,8 @@ class Actor(Value):
     run: str | None = None
     via: str | None = None
     admin: bool = False
+    role: str | None = None
+    """What the person's token says; some questions are for some roles only."""
 
 
 SYSTEM = Actor(type=ActorType.SYSTEM, name="engine")

@@ -3,7 +3,7 @@ last at work. The engine and the simulation count by the same functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.task import History, HookRecord, Result
@@ -31,6 +31,9 @@ class Entry(Protocol):
     def hooks(self) -> Sequence[HookRecord]: ...
 
 
+E = TypeVar("E", bound=Entry)
+
+
 def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
     """Counted moves into each status since the last grant; the very first is no repetition. A
     move that was taken back does not count, nor does the way out of a failure. Each phase
@@ -38,11 +41,9 @@ def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
     counts: dict[str, int] = {}
     granted = False
     failed = False
-    for entry in entries:
+    for entry in _standing(entries):
         if entry.result is Result.GRANTED:
             counts, granted = {}, True
-        elif entry.result is Result.ROLLED_BACK:
-            counts[entry.source] = counts.get(entry.source, 0) - 1
         elif entry.result is Result.DONE and entry.trigger != MIGRATION:
             if any(hook.name in _BEGIN_A_PHASE for hook in entry.hooks):
                 counts, granted = {entry.to: 1}, False
@@ -50,6 +51,21 @@ def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
                 counts[entry.to] = counts.get(entry.to, 0) + 1
             failed = entry.trigger == TriggerType.AGENT_ERROR
     return counts if granted else {status: n - 1 for status, n in counts.items()}
+
+
+def _standing(entries: Iterable[E]) -> list[E]:
+    """What was done and not taken back, and without the taking back."""
+    standing: list[E] = []
+    for entry in entries:
+        if entry.result is Result.ROLLED_BACK:
+            undone = (entry.to, entry.source)
+            at = (i for i, e in enumerate(standing) if (e.source, e.to) == undone)
+            last = max(at, default=None)
+            if last is not None:
+                del standing[last]
+        elif entry.result is not Result.REFUSED:
+            standing.append(entry)
+    return standing
 
 
 def as_named_now(entries: Sequence[History]) -> list[History]:
@@ -70,9 +86,8 @@ def origin(pipeline: Pipeline, status: str, entries: Sequence[Entry]) -> str | N
     """The last active status the task was in."""
     if pipeline.is_active(status):
         return status
-    for entry in reversed(entries):
+    for entry in reversed(_standing(entries)):
         # A version that the task was migrated to need not have every status of the one before.
-        known = entry.result is not Result.REFUSED and pipeline.has(entry.source)
-        if known and pipeline.is_active(entry.source):
+        if pipeline.has(entry.source) and pipeline.is_active(entry.source):
             return entry.source
     return None

@@ -1,7 +1,7 @@
 """Opening and closing prompts, inside the transaction of the move that needs them."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from agents_manager.domain import event
@@ -9,7 +9,15 @@ from agents_manager.domain import question as questions
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.pipeline import Pipeline, PromptType
-from agents_manager.domain.prompt import Choice, Prompt, PromptStatus, ResumePoint
+from agents_manager.domain.prompt import (
+    ADMIN,
+    BESIDE,
+    Choice,
+    Prompt,
+    PromptStatus,
+    ResumePoint,
+    default_after_s,
+)
 from agents_manager.domain.question import Ask
 from agents_manager.domain.task import SYSTEM, ArtifactType, Task
 from agents_manager.flow import facts
@@ -41,8 +49,12 @@ def open_prompt(
     revision: int = 1,
     note: str | None = None,
 ) -> Prompt:
+    """Opens the question in place of an older one of its kind. What is asked again, or of some
+    people only, is never answered by itself: somebody is to look at it."""
+    close_replaced(tx, s, task.id, ask.type)
     now = s.clock.now()
-    expires = now + timedelta(seconds=ask.expires_after_s) if ask.expires_after_s else None
+    alone = revision > 1 or ask.roles
+    default_s = None if alone else default_after_s(ask.type, ask.payload)
     prompt = Prompt(
         id=PromptId(s.ids.new()),
         task_id=task.id,
@@ -54,13 +66,18 @@ def open_prompt(
         revision=revision,
         status=PromptStatus.PENDING,
         resume=resume,
+        roles=ask.roles,
         created_at=now,
-        expires_at=expires,
+        expires_at=_after(now, ask.expires_after_s),
+        default_at=_after(now, default_s),
+        reminders=0,
+        reminded_at=None,
         response=None,
         responded_by=None,
         responded_via=None,
         responded_at=None,
         answer_key=None,
+        undo=None,
     )
     tx.prompts.add(prompt)
     created = event.PromptCreated(
@@ -77,24 +94,21 @@ def reopen(tx: Tx, s: Services, task: Task, history_id: HistoryId, note: str) ->
     """Asks again what was asked when the task last waited here, and says what failed."""
     here = {h.id for h in facts.past(tx, task.id) if h.to == task.status}
     waited = [
-        p
-        for p in tx.prompts.of_task(task.id)
-        if p.type is not PromptType.CHOICE and p.history_id in here
+        p for p in tx.prompts.of_task(task.id) if p.type not in BESIDE and p.history_id in here
     ]
-    if not waited:
-        return
-    last = waited[-1]
+    if waited:
+        ask_again(tx, s, task, waited[-1], history_id, note)
+
+
+def ask_again(
+    tx: Tx, s: Services, task: Task, last: Prompt, history_id: HistoryId, note: str | None = None
+) -> Prompt:
+    """The same question as a new revision, about the work as it is now."""
     fresh = _work_to_review(tx, task) if last.type is PromptType.REVIEW else None
-    open_prompt(
-        tx,
-        s,
-        task,
-        Ask(last.type, fresh or last.payload, None),
-        history_id,
-        last.resume,
-        revision=last.revision + 1,
-        note=note,
-    )
+    status = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status)
+    ask = questions.asked(status, last.type, fresh or last.payload)
+    again = last.revision + 1
+    return open_prompt(tx, s, task, ask, history_id, last.resume, revision=again, note=note)
 
 
 def open_choice(
@@ -108,10 +122,7 @@ def open_choice(
     evidence: str = "",
     extra: Sequence[Choice] = (),
 ) -> None:
-    """Puts the moves that are possible to a person; replaces an older choice."""
-    for prompt in tx.prompts.pending(task.id):
-        if prompt.type is PromptType.CHOICE:
-            close(tx, s, prompt, PromptStatus.SUPERSEDED)
+    """Puts the moves that are possible to an admin; replaces an older choice."""
     payload = questions.choices(pipeline, task.status, reason, evidence, extra)
     runs = tx.runs.of_task(task.id)
     last = runs[-1] if runs else None
@@ -122,7 +133,7 @@ def open_choice(
         session=last.session if last else None,
         run=last.id if last else None,
     )
-    ask = Ask(PromptType.CHOICE, payload.model_dump(mode="json"), None)
+    ask = Ask(PromptType.CHOICE, payload.model_dump(mode="json"), None, (ADMIN,))
     open_prompt(tx, s, task, ask, history_id, resume)
 
 
@@ -130,6 +141,14 @@ def close_flow_prompts(tx: Tx, s: Services, task_id: TaskId) -> None:
     """Whatever was asked in the status that is left needs no answer any more."""
     for prompt in tx.prompts.pending(task_id):
         close(tx, s, prompt, PromptStatus.CANCELLED)
+
+
+def close_replaced(tx: Tx, s: Services, task_id: TaskId, kind: PromptType) -> None:
+    """A newer question of its kind takes the place of an older one; permissions are asked for one
+    by one, and stand beside each other."""
+    for prompt in tx.prompts.pending(task_id):
+        if prompt.type is kind and kind is not PromptType.PERMISSION:
+            close(tx, s, prompt, PromptStatus.SUPERSEDED)
 
 
 def close(tx: Tx, s: Services, prompt: Prompt, status: PromptStatus) -> None:
@@ -141,6 +160,10 @@ def close(tx: Tx, s: Services, prompt: Prompt, status: PromptStatus) -> None:
 def summary(prompt: Prompt) -> str:
     """The question in one line."""
     return questions.summary(prompt.type, prompt.payload)
+
+
+def _after(now: datetime, seconds: int | None) -> datetime | None:
+    return now + timedelta(seconds=seconds) if seconds is not None else None
 
 
 def _document_to_review(tx: Tx, task: Task) -> Mapping[str, Any] | None:

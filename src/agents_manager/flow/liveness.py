@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from agents_manager.domain import event
-from agents_manager.domain.effects import Notify
-from agents_manager.domain.ids import EffectId, HistoryId, TaskId
+from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.pipeline import (
     ANY_STATUS,
     Pipeline,
-    Policy,
     PromptType,
     Transition,
     TriggerType,
 )
-from agents_manager.domain.prompt import Prompt, PromptStatus
+from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
 from agents_manager.errors import NotFound
@@ -50,8 +48,7 @@ def next_mover(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Mover:
 
 def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[Mover]:
     for prompt in tx.prompts.pending(task.id):
-        if answerable(prompt, now):
-            yield _asked(prompt)
+        yield _asked(prompt, now)
     effects = [e for e in tx.effects.open(task.id) if e.kind != "notify"]
     live = tx.runs.live(task.id)
     if live is not None:
@@ -73,11 +70,7 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
     named = ", ".join(t.title for t in ways)
     if ways and (not may_strand(pipeline, task.status) or _left_so(tx, task)):
         yield Mover("person", f"Somebody moves it by hand: {named}.")
-    yield Mover("nobody", _forsaken(tx, task, pipeline, named))
-
-
-def answerable(prompt: Prompt, now: datetime) -> bool:
-    return prompt.expires_at is None or prompt.expires_at > now
+    yield Mover("nobody", _forsaken(task, pipeline, named))
 
 
 def may_strand(pipeline: Pipeline, status: str) -> bool:
@@ -118,10 +111,7 @@ def tell(tx: Tx, s: Services, task_id: TaskId) -> None:
         return
     alarm = event.TaskStranded(status=task.status, version=task.version, reason=mover.text)
     tx.events.add(task.id, alarm, SUPERVISOR, now)
-    words = Notify(title=f"Nobody will move: {task.title}", body=mover.text)
-    entries = tx.history.of_task(task.id)
-    history_id = entries[-1].id if entries else HistoryId(task.id)
-    planning.add(tx, s, task, words, notice, history_id, 0, Policy.BEST_EFFORT)
+    planning.notice(tx, s, task, notice, f"Nobody will move: {task.title}", mover.text)
 
 
 def _was_told(tx: Tx, notice: EffectId) -> bool:
@@ -136,10 +126,14 @@ def _is_stranded(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> bool:
     return next_mover(tx, task, pipeline, now).kind == "nobody"
 
 
-def _asked(prompt: Prompt) -> Mover:
+def _asked(prompt: Prompt, now: datetime) -> Mover:
+    asks = asking.summary(prompt)
+    if prompt.expires_at is not None and prompt.expires_at <= now:
+        late = f"Nobody answered by {prompt.expires_at:%Y-%m-%d %H:%M:%S} UTC: {asks}"
+        return Mover("timer", f"The engine closes the question. {late}", prompt.id)
     if prompt.type is PromptType.CHOICE:
-        return Mover("choice", f"An admin chooses: {asking.summary(prompt)}", prompt.id)
-    return Mover("prompt", f"A person answers: {asking.summary(prompt)}", prompt.id)
+        return Mover("choice", f"An admin chooses: {asks}", prompt.id)
+    return Mover("prompt", f"A person answers: {asks}", prompt.id)
 
 
 def _timer(effect: EffectRow) -> Mover:
@@ -171,11 +165,8 @@ def _left_so(tx: Tx, task: Task) -> bool:
     return bool(asked) and (asked[-1].response or {}).get("choice_id") == "stay"
 
 
-def _forsaken(tx: Tx, task: Task, pipeline: Pipeline, ways: str) -> str:
-    last = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.PENDING]
-    if last:
-        what = f"The question {last[-1].id} expired before anybody answered."
-    elif pipeline.awaits_human(task.status):
+def _forsaken(task: Task, pipeline: Pipeline, ways: str) -> str:
+    if pipeline.awaits_human(task.status):
         what = "It waits for a person, but nobody was asked."
     else:
         what = "No agent works at it, nothing is under way, and nobody was asked."

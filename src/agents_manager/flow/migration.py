@@ -2,7 +2,7 @@
 all of them in one transaction, or none."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agents_manager.domain import question
 from agents_manager.domain.guards import Fired, matches
@@ -16,7 +16,7 @@ from agents_manager.domain.pipeline import (
     TriggerType,
     no_status,
 )
-from agents_manager.domain.prompt import Choice, ChoicePayload, Prompt, PromptStatus
+from agents_manager.domain.prompt import BESIDE, Choice, ChoicePayload, Prompt, PromptStatus
 from agents_manager.domain.question import Ask
 from agents_manager.domain.task import Actor, Task
 from agents_manager.errors import InvalidInput, TransitionRefused
@@ -24,8 +24,9 @@ from agents_manager.flow import asking, facts, transitions
 from agents_manager.flow.ports import Services, Tx
 
 _BY_HAND = Fired(trigger=Trigger(type=TriggerType.MANUAL))
-_OF_THE_OLD_GRAPH = ("transition", "redo", "stay")
-"""Choices that name transitions of the version that is left, and what only filled them up."""
+_OF_THE_OLD_GRAPH = ("transition", "redo", "ask", "stay")
+"""Choices that name transitions or questions of the version that is left, and what only filled
+them up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +198,7 @@ def _kept(tx: Tx, target: Pipeline, task: Task, to: str) -> Prompt | None:
     """The open question, if the status asks the same and the graph takes its answer."""
     wanted = target.status(to).prompt
     for prompt in tx.prompts.pending(task.id):
-        if prompt.type is PromptType.CHOICE or (wanted and wanted.type is not prompt.type):
+        if prompt.type in BESIDE or (wanted and wanted.type is not prompt.type):
             continue
         answer = question.fired_by(prompt.type, prompt.payload, {})
         if any(matches(t.trigger, t.guards, answer) for t in target.leaving(to)):
@@ -212,7 +213,7 @@ def _asked(tx: Tx, s: Services, target: Pipeline, task: Task, to: str) -> Ask | 
     if ask is None or ask.type is not PromptType.CHOICE or not choices:
         return ask
     again = _offered_again(target, to, choices[-1])
-    return Ask(ask.type, again.model_dump(mode="json"), ask.expires_after_s)
+    return replace(ask, payload=again.model_dump(mode="json"))
 
 
 def _choose_again(

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agents_manager.domain import event
+from agents_manager.domain.ids import TaskId
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.task import SYSTEM, Actor, PullState, Task
@@ -111,6 +112,25 @@ async def reorder(s: Services, task_id: str, numbers: Sequence[int], actor: Acto
         return tx.phases.of_task(task.id)
 
     return await s.store.write(write)
+
+
+def kept(tx: Tx, task_id: TaskId) -> tuple[Mapping[str, Any], ...]:
+    """What a hook may change about the phases, to be put back."""
+    found = tx.phases.of_task(task_id)
+    names = ("id", "position", "status", "description")
+    return tuple({name: getattr(phase, name) for name in names} for phase in found)
+
+
+def put_back(tx: Tx, task_id: TaskId, before: Sequence[Mapping[str, Any]]) -> None:
+    known = {phase["id"]: phase for phase in before}
+    # One phase is active at a time, also between two of these statements.
+    for phase in sorted(
+        tx.phases.of_task(task_id), key=lambda p: p.status is not PhaseStatus.ACTIVE
+    ):
+        if phase.id in known:
+            tx.phases.update(phase.id, **known[phase.id])
+        else:
+            tx.phases.remove(phase.id)
 
 
 def _end(tx: Tx, s: Services, phase: Phase, status: PhaseStatus, actor: Actor) -> None:

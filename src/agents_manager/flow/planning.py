@@ -18,7 +18,7 @@ from agents_manager.domain.effects import (
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, RunId
 from agents_manager.domain.phase import active
-from agents_manager.domain.pipeline import HookSpec
+from agents_manager.domain.pipeline import HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, EffectRow, Task
@@ -81,6 +81,14 @@ def add(
             finished_at=None,
         )
     )
+
+
+def notice(tx: Tx, s: Services, task: Task, effect_id: EffectId, title: str, body: str) -> None:
+    """Tells people something that no hook asked for; under the same id they are told once."""
+    entries = tx.history.of_task(task.id)
+    history_id = entries[-1].id if entries else HistoryId(task.id)
+    words = Notify(title=title, body=body)
+    add(tx, s, task, words, effect_id, history_id, 0, Policy.BEST_EFFORT)
 
 
 def _effect(

@@ -14,6 +14,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.registry import Registry
+from agents_manager.domain.reminder import Reminders
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Limits, Run, Usage
 from agents_manager.domain.task import (
     Actor,
@@ -111,6 +112,7 @@ class Phases(Protocol):
     def add(self, phase: Phase) -> None: ...
     def of_task(self, task_id: TaskId) -> list[Phase]: ...
     def update(self, phase_id: str, **fields: Any) -> None: ...
+    def remove(self, phase_id: str) -> None: ...
 
 
 class Prompts(Protocol):
@@ -119,6 +121,15 @@ class Prompts(Protocol):
     def find(self, id_or_prefix: str) -> Prompt: ...
     def pending(self, task_id: TaskId | None = None) -> list[Prompt]: ...
     def of_task(self, task_id: TaskId) -> list[Prompt]: ...
+    def due(self, now: datetime) -> list[PromptId]:
+        """Pending ones that expire by now, or whose suggested answer is to be taken."""
+        ...
+
+    def silent(self, project_id: ProjectId, since: datetime) -> list[PromptId]:
+        """Pending ones that people have heard nothing of since then, the oldest first."""
+        ...
+
+    def update(self, prompt_id: PromptId, **fields: Any) -> None: ...
     def close(self, prompt_id: PromptId, **fields: Any) -> bool:
         """Leaves the pending state once; False when somebody was faster."""
         ...
@@ -464,6 +475,7 @@ class ProjectConfig:
     """What the project's own file says about the programs of agents, by agent: those run only
     while it is trusted."""
     instructions: str
+    reminders: Reminders
 
 
 class Configs(Protocol):

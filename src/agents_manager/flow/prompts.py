@@ -3,11 +3,12 @@ effects are one transaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from agents_manager.domain import event, question
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import HistoryId
+from agents_manager.domain.ids import HistoryId, PromptId
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
 from agents_manager.domain.prompt import (
     ChoicePayload,
@@ -16,7 +17,7 @@ from agents_manager.domain.prompt import (
     recommended_answer,
     validate_answer,
 )
-from agents_manager.domain.task import Actor, Task
+from agents_manager.domain.task import SYSTEM, Actor, Task
 from agents_manager.domain.transition import Refused
 from agents_manager.errors import (
     InvalidAnswer,
@@ -25,8 +26,12 @@ from agents_manager.errors import (
     PromptNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import remedies, transitions
+from agents_manager.flow import asking, remedies, transitions, undoing
 from agents_manager.flow.ports import Services, Tx
+
+BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
+"""Takes the answer that an agent suggested, after the time that it allowed for that."""
+_PERMISSION = PromptType.PERMISSION
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,13 @@ async def answer(
     actor: Actor,
     *,
     key: str | None = None,
+    delay_s: float = 0,
 ) -> Answered:
-    """Takes an answer, or says field by field what is wrong, or who was faster."""
+    """Takes an answer, or says field by field what is wrong, or who was faster. For `delay_s`
+    nothing that follows from it begins, and it can be taken back."""
+    undoing.check_delay(delay_s)
     try:
-        return await s.store.write(lambda tx: _answer(tx, s, prompt_id, raw, actor, key))
+        return await s.store.write(lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s))
     except _Refused as error:
         prompt, refused, fired = error.prompt, error.refused, error.fired
         await s.store.write(
@@ -71,7 +79,9 @@ async def answer(
         ) from None
 
 
-async def accept(s: Services, prompt_id: str, actor: Actor, *, key: str | None = None) -> Answered:
+async def accept(
+    s: Services, prompt_id: str, actor: Actor, *, key: str | None = None, delay_s: float = 0
+) -> Answered:
     """Answers with what was recommended."""
     prompt = await s.store.read(lambda tx: tx.prompts.find(prompt_id))
     recommended = recommended_answer(prompt.type, prompt.payload)
@@ -79,11 +89,17 @@ async def accept(s: Services, prompt_id: str, actor: Actor, *, key: str | None =
         raise InvalidAnswer(
             f"Prompt {prompt.id} has nothing recommended to accept; answer it in your own words."
         )
-    return await answer(s, prompt.id, recommended, actor, key=key)
+    return await answer(s, prompt.id, recommended, actor, key=key, delay_s=delay_s)
 
 
 async def review(
-    s: Services, task_id: str, raw: Mapping[str, Any], actor: Actor, *, key: str | None = None
+    s: Services,
+    task_id: str,
+    raw: Mapping[str, Any],
+    actor: Actor,
+    *,
+    key: str | None = None,
+    delay_s: float = 0,
 ) -> Answered:
     """Answers the review that a task waits for."""
 
@@ -98,7 +114,7 @@ async def review(
         raise PromptNotFound(f'Task "{task.title}" ({task.status}) does not wait for a review now.')
 
     prompt = await s.store.read(find)
-    return await answer(s, prompt.id, raw, actor, key=key)
+    return await answer(s, prompt.id, raw, actor, key=key, delay_s=delay_s)
 
 
 def _answer(
@@ -108,16 +124,20 @@ def _answer(
     raw: Mapping[str, Any],
     actor: Actor,
     key: str | None,
+    delay_s: float,
 ) -> Answered:
     prompt = tx.prompts.find(prompt_id)
+    if actor != BY_DEFAULT:
+        undoing.check_may_answer(prompt, actor)
     if prompt.status is not PromptStatus.PENDING:
         if key is not None and prompt.answer_key == key:
             return Answered(prompt, tx.tasks.get(prompt.task_id), repeated=True)
-        raise _too_late(prompt)
+        raise _too_late(tx, prompt)
     now = s.clock.now()
     if prompt.expires_at is not None and prompt.expires_at <= now:
-        raise PromptClosed(f"Prompt {prompt.id} expired at {prompt.expires_at:%Y-%m-%d %H:%M} UTC.")
+        raise _expired(prompt)
     response = validate_answer(prompt.type, prompt.payload, raw)
+    held = undoing.before(tx, prompt) if delay_s and prompt.type is not _PERMISSION else None
     won = tx.prompts.close(
         prompt.id,
         status=PromptStatus.RESPONDED,
@@ -128,13 +148,15 @@ def _answer(
         answer_key=key,
     )
     if not won:
-        raise _too_late(tx.prompts.get(prompt.id))
+        raise _too_late(tx, tx.prompts.get(prompt.id))
     tx.events.add(prompt.task_id, _answered(prompt, response, actor), actor, now)
     if prompt.type is PromptType.CHOICE:
         _choose(tx, s, prompt, response, actor)
-    else:
+    elif prompt.type is not _PERMISSION:  # The run that asked for it is waiting, and goes on.
         fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
         _fire(tx, s, prompt, fired, actor)
+    if held is not None:
+        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
     return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
 
 
@@ -160,6 +182,9 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             remedies.grant(tx, s, prompt.task_id, actor)
         case "rerun":
             remedies.rerun(tx, s, prompt.task_id, actor)
+        case "ask":
+            last, task = tx.prompts.get(PromptId(which)), tx.tasks.get(prompt.task_id)
+            asking.ask_again(tx, s, task, last, last.history_id)
         case _:
             assert what == "stay", what
 
@@ -188,19 +213,48 @@ def _split_decided(prompt: Prompt, response: Mapping[str, Any], actor: Actor) ->
     return event.SplitApproved(prompt=prompt.id, by=actor.name, phases=names)
 
 
-def _too_late(prompt: Prompt) -> PromptAlreadyAnswered | PromptClosed:
-    if prompt.status is PromptStatus.RESPONDED:
-        assert prompt.responded_at is not None
-        return PromptAlreadyAnswered(
-            f"{prompt.responded_by} answered this via {prompt.responded_via}"
-            f" at {prompt.responded_at:%Y-%m-%d %H:%M:%S} UTC: {_said(prompt.response or {})}."
-        )
-    return PromptClosed(f"Prompt {prompt.id} was {prompt.status}; the task went on another way.")
+def _too_late(tx: Tx, prompt: Prompt) -> PromptAlreadyAnswered | PromptClosed:
+    match prompt.status:
+        case PromptStatus.RESPONDED:
+            return PromptAlreadyAnswered(_who_said_what(prompt))
+        case PromptStatus.EXPIRED:
+            return _expired(prompt)
+        case PromptStatus.SUPERSEDED:
+            return PromptClosed(f"Prompt {prompt.id} was superseded. {_newer(tx, prompt)}")
+        case _:
+            why = "the task went on another way"
+            return PromptClosed(f"Prompt {prompt.id} was {prompt.status}; {why}.")
+
+
+def _expired(prompt: Prompt) -> PromptClosed:
+    assert prompt.expires_at is not None
+    at = f"{prompt.expires_at:%Y-%m-%d %H:%M:%S} UTC"
+    return PromptClosed(f"Prompt {prompt.id} expired at {at}, before anybody answered.")
+
+
+def _newer(tx: Tx, prompt: Prompt) -> str:
+    """What took its place, and what became of that."""
+    newest = [p for p in tx.prompts.of_task(prompt.task_id) if p.type is prompt.type][-1]
+    if newest.status is PromptStatus.PENDING:
+        return f"Answer the newer question, {newest.id}, instead."
+    if newest.status is PromptStatus.RESPONDED:
+        return f"The newer one is {newest.id}: {_who_said_what(newest)}"
+    return f"The newer one, {newest.id}, is {newest.status}."
+
+
+def _who_said_what(prompt: Prompt) -> str:
+    assert prompt.responded_at is not None
+    return (
+        f"{prompt.responded_by} answered this via {prompt.responded_via}"
+        f" at {prompt.responded_at:%Y-%m-%d %H:%M:%S} UTC: {_said(prompt.response or {})}."
+    )
 
 
 def _said(response: Mapping[str, Any]) -> str:
     if "decision" in response:
         return str(response["decision"])
+    if "allow" in response:
+        return f"allowed ({response['scope']})" if response["allow"] else "not allowed"
     if "answers" in response:
         return "; ".join(str(a["option"] or a["text"]) for a in response["answers"])
     return str(response.get("option_id") or response.get("choice_id") or response.get("text"))

@@ -24,7 +24,26 @@ def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     tx.effects.cancel_rest(entry.id, effect.position, now)
     asking.close_flow_prompts(tx, s, task.id)
-    back = tx.tasks.move(task, entry.source, now)
+    note = f"{effect.kind} failed: {error}"
+    back, undone = take_back(tx, s, task, entry, SYSTEM, note)
+    happened = event.StatusRolledBack(
+        source=entry.to, to=entry.source, hook=effect.kind, error=error
+    )
+    tx.events.add(task.id, happened, SYSTEM, now)
+    if pipeline.awaits_human(back.status):
+        asking.reopen(tx, s, back, undone.id, note)
+    elif pipeline.is_active(back.status):
+        again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
+        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[again])
+
+
+def take_back(
+    tx: Tx, s: Services, task: Task, entry: History, actor: Actor, reason: str
+) -> tuple[Task, History]:
+    """Undoes the last move, and puts that on record. What stood where it was stays there."""
+    now = s.clock.now()
+    moved = entry.source != entry.to
+    back = tx.tasks.move(task, entry.source, now) if moved else task
     undone = replace(
         entry,
         id=HistoryId(s.ids.new()),
@@ -32,23 +51,14 @@ def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
         result=Result.ROLLED_BACK,
         source=entry.to,
         to=entry.source,
-        actor=SYSTEM,
+        actor=actor,
         guards=(),
         hooks=(),
-        reason=f"{effect.kind} failed: {error}",
+        reason=reason,
         time=now,
     )
     tx.history.add(undone)
-    happened = event.StatusRolledBack(
-        source=entry.to, to=entry.source, hook=effect.kind, error=error
-    )
-    tx.events.add(task.id, happened, SYSTEM, now)
-    note = f"{effect.kind} failed: {error}"
-    if pipeline.awaits_human(back.status):
-        asking.reopen(tx, s, back, undone.id, note)
-    elif pipeline.is_active(back.status):
-        again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
-        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[again])
+    return back, undone
 
 
 def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transitions.Answer:

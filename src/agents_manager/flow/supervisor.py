@@ -7,22 +7,29 @@ import structlog
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.errors import TaskNotFound
-from agents_manager.flow import liveness
+from agents_manager.flow import liveness, timers
 from agents_manager.flow.ports import Services
 
 log = structlog.get_logger()
 
 EVERY_S = 30.0
+TIMERS_S = 1.0
 
 
 async def run(s: Services) -> None:
     """For ever; the first look is at the start, for what a crash or a restore left."""
+    loop = asyncio.get_running_loop()
+    next_look = loop.time()
     while True:
         try:
-            await look(s)
+            await timers.fire(s)
+            if loop.time() >= next_look:
+                next_look = loop.time() + EVERY_S
+                await timers.remind(s)
+                await look(s)
         except Exception:  # A hiccup of the database must not end it.
             log.exception("supervisor.failed")
-        await asyncio.sleep(EVERY_S)
+        await asyncio.sleep(TIMERS_S)
 
 
 async def look(s: Services) -> list[TaskId]:

@@ -95,6 +95,8 @@ def _enter(
         question = asking.question(tx, s, task, pipeline, decision.to, fired)
         if question is None:
             return transition.nothing_to_ask(decision.to)
+    if question is not None:
+        asking.close_replaced(tx, s, task.id, question.type)
     moved = _write(tx, s, task, decision, fired, actor, resume, reason)
     if question is not None:
         asking.open_prompt(tx, s, moved.task, question, moved.history.id, resume)

@@ -104,6 +104,10 @@ def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) ->
     ]
 
 
+def _over(tx: Tx, task: Task) -> bool:
+    return tx.pipelines.get(task.pipeline_id, task.pipeline_version).is_final(task.status)
+
+
 def _item(tx: Tx, prompt: Prompt) -> InboxItem:
     asked = tx.tasks.get(prompt.task_id)
     return InboxItem(
@@ -112,5 +116,5 @@ def _item(tx: Tx, prompt: Prompt) -> InboxItem:
         project=tx.projects.get(asked.project_id),
         summary=asking.summary(prompt),
         acceptable=recommended_answer(prompt.type, prompt.payload),
-        waiting_behind=[t.title for t in tx.tasks.depending_on(asked.id)],
+        waiting_behind=[t.title for t in tx.tasks.depending_on(asked.id) if not _over(tx, t)],
     )

@@ -6,6 +6,7 @@ from datetime import datetime
 from agents_manager.domain.ids import PromptId
 from agents_manager.domain.names import visible
 from agents_manager.domain.pipeline import Pipeline, TriggerType
+from agents_manager.domain.prompt import who_may_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow, History, Result, Task
 from agents_manager.domain.trail import MIGRATION, RETRY
@@ -61,7 +62,9 @@ def _asked(tx: Tx, mover: Mover) -> Iterator[str]:
         return
     prompt = tx.prompts.get(PromptId(mover.id))
     until = f", until {_at(prompt.expires_at)}" if prompt.expires_at else ""
-    yield f"It was asked at {_at(prompt.created_at)}; whoever has access may answer{until}."
+    yield f"It was asked at {_at(prompt.created_at)}; {who_may_answer(prompt)} may answer{until}."
+    if prompt.default_at:
+        yield f"The suggested answer is taken at {_at(prompt.default_at)} unless somebody answers."
     if prompt.note:
         yield _end(prompt.note)
 

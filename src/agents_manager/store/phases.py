@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, delete
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
@@ -16,6 +16,7 @@ _PHASE = schema.phase.c
 _OF_TASK = PHASES.select.where(_PHASE.task_id == bindparam("wanted")).order_by(
     _PHASE.position, _PHASE.id
 )
+_REMOVE = delete(schema.phase).where(_PHASE.id == bindparam("b_id"))
 
 
 class Phases:
@@ -30,3 +31,6 @@ class Phases:
 
     def update(self, phase_id: str, **fields: Any) -> None:
         PHASES.update(self._session, phase_id, fields)
+
+    def remove(self, phase_id: str) -> None:
+        self._session.run(_REMOVE, {"b_id": phase_id})

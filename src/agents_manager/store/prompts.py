@@ -1,15 +1,17 @@
 """Prompts: the first answer wins here, by one conditional update."""
 
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, func, literal_column, select, union, update
 from sqlalchemy.exc import IntegrityError
 
-from agents_manager.domain.ids import PromptId, TaskId
+from agents_manager.domain.ids import ProjectId, PromptId, TaskId
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint
+from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint, Undo
 from agents_manager.errors import Conflict, PromptNotFound
 from agents_manager.store import schema
+from agents_manager.store.columns import UtcTime
 from agents_manager.store.rows import Rows, violates
 from agents_manager.store.statements import Session
 
@@ -20,6 +22,8 @@ PROMPTS = Rows(
     type=PromptType,
     status=PromptStatus,
     resume=ResumePoint.model_validate,
+    roles=tuple,
+    undo=Undo.model_validate,
 )
 _PROMPT = schema.prompt.c
 _IN_ORDER = PROMPTS.select.order_by(_PROMPT.created_at, _PROMPT.id)
@@ -27,6 +31,25 @@ _PENDING = _IN_ORDER.where(_PROMPT.status == PromptStatus.PENDING)
 _OF_TASK = _IN_ORDER.where(_PROMPT.task_id == bindparam("wanted"))
 _CLOSE = update(schema.prompt).where(
     _PROMPT.id == bindparam("b_id"), _PROMPT.status == bindparam("b_pending")
+)
+
+# Written into the statement, as SQLite looks for a partial index before it has values.
+_OPEN = _PROMPT.status == literal_column(f"'{PromptStatus.PENDING}'")
+_NOW = bindparam("now", type_=UtcTime())
+_DUE = union(
+    select(_PROMPT.id).where(_OPEN, _PROMPT.expires_at <= _NOW),
+    select(_PROMPT.id).where(_OPEN, _PROMPT.default_at <= _NOW),
+)
+_SILENT = (
+    select(_PROMPT.id)
+    .join(schema.task, schema.task.c.id == _PROMPT.task_id)
+    .where(
+        _OPEN,
+        schema.task.c.project_id == bindparam("project"),
+        func.coalesce(_PROMPT.reminded_at, _PROMPT.created_at)
+        <= bindparam("since", type_=UtcTime()),
+    )
+    .order_by(_PROMPT.created_at, _PROMPT.id)
 )
 
 
@@ -55,6 +78,16 @@ class Prompts:
 
     def of_task(self, task_id: TaskId) -> list[Prompt]:
         return PROMPTS.all(self._session, _OF_TASK, {"wanted": task_id})
+
+    def due(self, now: datetime) -> list[PromptId]:
+        return [PromptId(row[0]) for row in self._session.all(_DUE, {"now": now})]
+
+    def silent(self, project_id: ProjectId, since: datetime) -> list[PromptId]:
+        params = {"project": project_id, "since": since}
+        return [PromptId(row[0]) for row in self._session.all(_SILENT, params)]
+
+    def update(self, prompt_id: PromptId, **fields: Any) -> None:
+        PROMPTS.update(self._session, prompt_id, fields)
 
     def close(self, prompt_id: PromptId, **fields: Any) -> bool:
         PROMPTS.check(fields)

@@ -220,6 +220,8 @@ phase = Table(
     _partial("uq_am_phase_active", "task_id", where="status = 'active'"),
 )
 
+_OPEN = "status = 'pending'"
+
 prompt = Table(
     "am_prompt",
     metadata,
@@ -239,9 +241,29 @@ prompt = Table(
     *_may("responded_by", "responded_via", be=Prose),
     *_may("responded_at", be=UtcTime),
     *_may("answer_key", be=Prose),
+    Column("roles", Json, nullable=False, server_default=text("'[]'")),
+    *_may("default_at", be=UtcTime),
+    Column("reminders", Integer, nullable=False, server_default=text("0")),
+    *_may("reminded_at", be=UtcTime),
+    *_may("undo", be=Json),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
-    _partial("uq_am_prompt_flow", "task_id", where="status = 'pending' AND type <> 'choice'"),
+    # Looked at every second, and most questions have neither time.
+    _partial(
+        "ix_am_prompt_expires",
+        "expires_at",
+        where=f"{_OPEN} AND expires_at IS NOT NULL",
+        unique=False,
+    ),
+    _partial(
+        "ix_am_prompt_default",
+        "default_at",
+        where=f"{_OPEN} AND default_at IS NOT NULL",
+        unique=False,
+    ),
+    _partial(
+        "uq_am_prompt_flow", "task_id", where=f"{_OPEN} AND type NOT IN ('choice', 'permission')"
+    ),
 )
 
 pull = Table(

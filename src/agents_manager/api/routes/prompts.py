@@ -6,7 +6,7 @@ from fastapi import APIRouter, Body
 
 from agents_manager.api import forms, pages
 from agents_manager.api.context import AnswerKey, Caller, Services
-from agents_manager.flow import prompts, views
+from agents_manager.flow import prompts, undoing, views
 
 router = APIRouter(prefix="/prompts", tags=["prompts"])
 
@@ -32,13 +32,27 @@ async def answer_prompt(
     prompt_id: str,
     form: Annotated[forms.Answer, Body(openapi_examples=forms.ANSWERS)],
 ) -> pages.Answered:
-    """Answers a question. The first answer wins; the form depends on the prompt's type."""
-    return pages.Answered.of(await prompts.answer(s, prompt_id, form, actor, key=key))
+    """Answers a question. The first answer wins; the form depends on the prompt's type. With
+    `delay_s` nothing follows for so many seconds, and it can be undone."""
+    answer, delay_s = forms.held(form)
+    done = await prompts.answer(s, prompt_id, answer, actor, key=key, delay_s=delay_s)
+    return pages.Answered.of(done)
 
 
 @router.post("/{prompt_id}/accept")
 async def accept_prompt(
-    s: Services, actor: Caller, key: AnswerKey, prompt_id: str
+    s: Services,
+    actor: Caller,
+    key: AnswerKey,
+    prompt_id: str,
+    form: forms.AcceptForm | None = None,
 ) -> pages.Answered:
     """Answers a question with what was recommended."""
-    return pages.Answered.of(await prompts.accept(s, prompt_id, actor, key=key))
+    delay_s = form.delay_s if form else 0
+    return pages.Answered.of(await prompts.accept(s, prompt_id, actor, key=key, delay_s=delay_s))
+
+
+@router.post("/{prompt_id}/undo")
+async def undo_answer(s: Services, actor: Caller, prompt_id: str) -> pages.Undone:
+    """Takes an answer back that was given with a delay, while nothing has followed from it."""
+    return pages.Undone.of(await undoing.undo(s, prompt_id, actor))

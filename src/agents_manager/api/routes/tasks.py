@@ -87,7 +87,9 @@ async def review_task(
     form: Annotated[forms.Answer, Body(openapi_examples={"review": forms.ANSWERS["review"]})],
 ) -> pages.Answered:
     """Answers the review that the task waits for."""
-    return pages.Answered.of(await prompts.review(s, task_id, form, actor, key=key))
+    answer, delay_s = forms.held(form)
+    done = await prompts.review(s, task_id, answer, actor, key=key, delay_s=delay_s)
+    return pages.Answered.of(done)
 
 
 @router.get("/{task_id}/history")

@@ -1,6 +1,7 @@
 """Questions as people read them, and the commands that answer them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from agents_manager.cli.render import (
@@ -26,9 +27,11 @@ from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
     ChoicePayload,
     Decision,
+    PermissionPayload,
     Prompt,
     PromptStatus,
     recommended_answer,
+    who_may_answer,
 )
 from agents_manager.domain.task import Task
 from agents_manager.flow.views import InboxItem
@@ -82,6 +85,7 @@ def page(item: InboxItem, change: Sequence[Block], earlier: Sequence[Prompt]) ->
         yield title("Answer")
         for way in ways(prompt, task):
             yield Line(f"  {way}")
+        yield from _terms(prompt)
     else:
         yield from _closed(prompt)
 
@@ -92,6 +96,7 @@ def sent_back(prompts: Sequence[Prompt], about: Prompt) -> list[Prompt]:
         p
         for p in prompts
         if p.type is about.type
+        and p.status is PromptStatus.RESPONDED
         and p.created_at < about.created_at
         and (p.response or {}).get("decision") == Decision.CHANGES_REQUESTED
     ]
@@ -115,6 +120,8 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
     if prompt.type is PromptType.CHOICE:
         choices = ChoicePayload.model_validate(prompt.payload).choices
         return [f"{answer} --option {n}   # {c.label}" for n, c in enumerate(choices, 1)]
+    if prompt.type is PromptType.PERMISSION:
+        return [f"{answer} --option {name}" for name in ("allow", "run", "project", "deny")]
     accept = recommended_answer(prompt.type, prompt.payload) is not None
     first = [f"{answer} --accept"] if accept else []
     if len(prompt.payload.get("questions", ())) > 1:
@@ -169,11 +176,17 @@ def _asked(prompt: Prompt) -> Iterator[Block]:
             yield from phase_lines(ProposeSplit.model_validate(payload))
             yield Line()
         case PromptType.CHOICE:
-            choice = ChoicePayload.model_validate(payload)
-            if choice.evidence:
-                yield Line(f"  Evidence: {one_line(choice.evidence)}")
-            yield from choice_lines(choice)
+            yield from _choice(ChoicePayload.model_validate(payload))
             yield Line()
+        case PromptType.PERMISSION:
+            yield from permission_lines(PermissionPayload.model_validate(payload))
+            yield Line()
+
+
+def permission_lines(wanted: PermissionPayload) -> Iterator[Line]:
+    yield Line(f"  {one_line(wanted.tool)}: {one_line(wanted.action)}")
+    if wanted.reason:
+        yield from lines(wanted.reason, indent=4, tone=Tone.QUIET)
 
 
 def question_lines(number: int, question: Question) -> Iterator[Line]:
@@ -212,6 +225,12 @@ def choice_lines(choice: ChoicePayload) -> Iterator[Line]:
         yield Line(f"  {number}) {one_line(one.label)}")
 
 
+def _choice(choice: ChoicePayload) -> Iterator[Line]:
+    if choice.evidence:
+        yield Line(f"  Evidence: {one_line(choice.evidence)}")
+    yield from choice_lines(choice)
+
+
 def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
     yield Line(
         f"  {payload['branch']} into {payload['base']}, at {str(payload['head_sha'])[:SHA]}: "
@@ -243,12 +262,36 @@ def _sent_back(number: int, prompt: Prompt) -> Iterator[Line]:
     yield Line()
 
 
+def _terms(prompt: Prompt) -> Iterator[Line]:
+    """Who may answer, and what happens if nobody does."""
+    said: list[str] = []
+    if prompt.roles:
+        said.append(f"For {who_may_answer(prompt)}.")
+    if prompt.default_at:
+        said.append(f"The recommended answer is taken at {_moment(prompt.default_at)}.")
+    if prompt.expires_at:
+        said.append(f"It expires at {_moment(prompt.expires_at)}.")
+    if prompt.reminders:
+        said.append(f"{counted(prompt.reminders, 'reminder')} so far.")
+    if said:
+        yield Line("  " + " ".join(said), Tone.QUIET)
+
+
+def _moment(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+
+
 def _closed(prompt: Prompt) -> Iterator[Line]:
     if prompt.responded_at is None:
-        yield Line(f"This question was {prompt.status}; the task went on another way.")
+        why = {
+            PromptStatus.EXPIRED: "nobody answered in time",
+            PromptStatus.SUPERSEDED: "a newer question took its place",
+        }.get(prompt.status, "the task went on another way")
+        yield Line(f"This question was {prompt.status}; {why}.")
         return
     by, via = prompt.responded_by, prompt.responded_via
-    yield title(f"{by} answered {ago(prompt.responded_at)} via {via}")
+    undone = ", and it was taken back" if prompt.status is PromptStatus.SUPERSEDED else ""
+    yield title(f"{by} answered {ago(prompt.responded_at)} via {via}{undone}")
     response = prompt.response or {}
     if "decision" in response:
         said = response.get("summary") or response.get("reason") or ""
@@ -257,6 +300,8 @@ def _closed(prompt: Prompt) -> Iterator[Line]:
     for answer in response.get("answers", ()):
         said = ". ".join(str(x) for x in (answer["option"], answer["text"]) if x)
         yield Line(f"  {one_line(answer['question_id'])}: {one_line(said)}")
+    if "allow" in response:
+        yield Line(f"  {'allowed' if response['allow'] else 'not allowed'} ({response['scope']})")
     for key in ("option_id", "choice_id", "text", "instructions"):
         if response.get(key):
             yield Line(f"  {key.replace('_', ' ')}: {one_line(str(response[key]))}")

@@ -34,7 +34,7 @@ def sections(
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
     phases = tx.phases.of_task(task.id)
-    earlier = [r for r in tx.runs.of_task(task.id) if r.id != run.id and r.ended_at]
+    others = [r for r in tx.runs.of_task(task.id) if r.id != run.id and r.ended_at]
     return [
         ("Instructions", s.templates.get(run.mode) or s.templates["implement"]),
         ("This phase", _phase(phases, run)),
@@ -44,7 +44,7 @@ def sections(
         ("What there is already", _artifacts(tx.tasks.artifacts(task.id))),
         ("Earlier questions and answers", _exchange(prompts)),
         ("Review", _rounds(prompts)),
-        ("Earlier runs", _runs(earlier)),
+        ("Earlier runs", _runs([r for r in others if not r.never_began])),
         ("How to end", _outcomes(s.templates["outcome"], task, pipeline, registry)),
         ("Project instructions", instructions),
     ]

@@ -47,7 +47,7 @@ def earlier(tx: Tx, run: Run) -> int:
     """How many runs of this mode the task had before this one."""
     runs = tx.runs.of_task(run.task_id)
     before = runs[: [r.id for r in runs].index(run.id)]
-    return sum(r.mode == run.mode for r in before)
+    return sum(r.mode == run.mode and not r.never_began for r in before)
 
 
 def _repair_prompt(s: Services, reason: str) -> str:

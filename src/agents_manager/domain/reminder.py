@@ -1,0 +1,34 @@
+"""When people are reminded of a question, and when they are left in peace."""
+
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta, tzinfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuietHours:
+    """A part of every day, by the clock on the wall: that clock knows of summer time, and an hour
+    that it shows twice or never is quiet as it shows it."""
+
+    start: time
+    end: time
+    zone: tzinfo | None
+    """None: that of this machine."""
+
+    def hold(self, now: datetime) -> bool:
+        wall = now.astimezone(self.zone).time()
+        if self.start < self.end:
+            return self.start <= wall < self.end
+        return wall >= self.start or wall < self.end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminders:
+    every_s: float | None
+    """None: nobody is reminded."""
+    quiet: QuietHours | None
+
+    def silent_since(self, now: datetime) -> datetime | None:
+        """Of questions that nobody heard of since then, people are reminded now."""
+        if self.every_s is None or (self.quiet is not None and self.quiet.hold(now)):
+            return None
+        return now - timedelta(seconds=self.every_s)
