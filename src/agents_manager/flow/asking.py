@@ -53,8 +53,8 @@ def open_prompt(
     people only, is never answered by itself: somebody is to look at it."""
     close_replaced(tx, s, task.id, ask.type)
     now = s.clock.now()
-    alone = revision > 1 or ask.roles
-    default_s = None if alone else default_after_s(ask.type, ask.payload)
+    for_a_person = revision > 1 or ask.roles
+    default_s = None if for_a_person else default_after_s(ask.type, ask.payload)
     prompt = Prompt(
         id=PromptId(s.ids.new()),
         task_id=task.id,
