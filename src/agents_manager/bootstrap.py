@@ -20,6 +20,7 @@ from sqlalchemy import Engine
 
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import CommandChecks
+from agents_manager.checks.setup import SetupCommands
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry
 from agents_manager.domain.ids import EffectId
@@ -157,6 +158,7 @@ def _services(settings: Settings, database: Database) -> Services:
         workspaces=Worktrees(settings.home / "worktrees"),
         forge=LocalForge(database, clock, ids),
         checks=CommandChecks(settings.home / "checks", commits.export),
+        setup=SetupCommands(settings.home / "setup"),
         runners=DetachedRunners(),
         channels=(),
         files=ProjectFiles(),

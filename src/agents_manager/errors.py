@@ -85,6 +85,10 @@ class PhaseNotFound(NotFound):
     """There is no such phase."""
 
 
+class SnapshotNotFound(NotFound):
+    """There is no such snapshot."""
+
+
 class PullRequestNotFound(NotFound):
     """There is no such pull request."""
 
@@ -105,6 +109,14 @@ class TransitionRefused(Conflict):
 
 class TaskInUse(Conflict):
     """The task cannot be deleted now."""
+
+
+class WorkspaceInUse(Conflict):
+    """An agent works in the task's worktree now."""
+
+
+class RestoreRefused(Conflict):
+    """The snapshot cannot be restored there."""
 
 
 class RetryRefused(Conflict):

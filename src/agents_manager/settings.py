@@ -8,11 +8,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import time
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -25,11 +25,19 @@ from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.errors import InvalidConfig, closest
-from agents_manager.flow.ports import CheckSpec, ProjectConfig
+from agents_manager.flow.ports import CheckSpec, ProjectConfig, SetupSpec, WorkspaceRules
 
 PROJECT_FOLDER = ".agents-manager"
 MAX_FILE_BYTES = 1024 * 1024
 DEFAULT_PORT = 4100
+SETUP_INPUTS = (
+    *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
+    *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
+    *("setup.py", "setup.cfg", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile", "Pipfile.lock"),
+    *("environment.yml", "Gemfile", "Gemfile.lock", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock"),
+    *("composer.json", "composer.lock", "mix.exs", "mix.lock", "pom.xml", "build.gradle*"),
+    *(".tool-versions", ".nvmrc", ".python-version"),
+)
 
 
 class _Keys(Value):
@@ -114,8 +122,28 @@ class Config(_Keys):
     pipeline_by_type: Mapping[str, str] = Field(default_factory=dict[str, str])
     """The pipeline of tasks of a type that name none; its types are known beside the built-in
     ones."""
+    base_branch: str | None = Field(default=None, min_length=1)
+    """Where work is merged to; the branch that the project was registered with where left out."""
     branch_prefix: str = "agent/"
     """What the branches of tasks begin with."""
+    branch_strategy: Literal["new-per-task"] = "new-per-task"
+    """Each task has a branch of its own."""
+    worktree_root: str | None = Field(default=None, min_length=1)
+    """The folder of the worktrees, absolute or relative to the project; `worktrees` in the data
+    directory where left out. One inside the project is added to its `.gitignore`."""
+    rebase_on_start: bool = False
+    """Rebase a task's branch onto its base before each run."""
+    preserve_uncommitted: bool = True
+    """Tell a run of the uncommitted work that an earlier one left. It is saved as a snapshot in any
+    case."""
+    install_deps: bool = True
+    """Whether the set-up commands are run."""
+    setup: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """What `sh` runs in a new worktree, one after the other."""
+    setup_inputs: tuple[Annotated[str, Field(min_length=1)], ...] = SETUP_INPUTS
+    """Patterns of committed files, in any folder; when one of them changed, set-up runs again."""
+    setup_timeout: int = Field(default=600_000, gt=0)
+    """How long one set-up command may take, in milliseconds."""
     auto_commit: bool = True
     """Commit what an agent left uncommitted."""
     agents: AgentConfigs = Field(default_factory=dict[str, Any])
@@ -168,6 +196,7 @@ class ConfigFiles:
         own = _programs(self._layer(folder / "config.json"))
         checks = {n: c for n, c in config.checks.items() if c.enabled}
         modes = dict.fromkeys(m for c in checks.values() for m in c.modes)
+        setup = config.setup if config.install_deps else ()
         return ProjectConfig(
             default_agent=config.default_agent_type,
             default_pipeline=config.default_pipeline,
@@ -185,10 +214,21 @@ class ConfigFiles:
             ),
             checks_by_mode={m: tuple(n for n, c in checks.items() if m in c.modes) for m in modes},
             fail_on_error=config.fail_on_error,
-            commands_fingerprint=_fingerprint(checks, own),
+            commands_fingerprint=_fingerprint(checks, own, setup),
             own_agents=own,
             instructions=_text(folder / "instructions.md"),
             reminders=_reminders(config),
+            base_branch=config.base_branch,
+            workspace=WorkspaceRules(
+                root=_root(config.worktree_root, project),
+                rebase=config.rebase_on_start,
+                tell_leftovers=config.preserve_uncommitted,
+            ),
+            setup=SetupSpec(
+                commands=setup,
+                inputs=config.setup_inputs,
+                timeout_s=config.setup_timeout / 1000,
+            ),
         )
 
     def agents(self, project: Project) -> Mapping[str, AgentConfig]:
@@ -335,10 +375,18 @@ def _programs(layer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {name: programs for name, programs in said.items() if programs}
 
 
-def _fingerprint(checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]]) -> str:
+def _root(configured: str | None, project: Project) -> Path | None:
+    return Path(project.path, Path(configured).expanduser()) if configured else None
+
+
+def _fingerprint(
+    checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
+) -> str:
     """Changes whenever a command that would be run changes."""
     commands = {name: check.command for name, check in checks.items()}
-    text = json.dumps([commands, agents] if agents else commands, sort_keys=True)
+    # Without set-up or agents as it was before there were any: what was trusted stays trusted.
+    parts = [commands, agents, list(setup)] if setup else [commands, agents]
+    text = json.dumps(parts if setup or agents else commands, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -96,6 +96,8 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         assert (stopped.code, json.loads(stopped.out)["error"]) == (1, "TransitionRefused")
         run("run", "stop", id=live)
         am.open_prompt(task)
+        assert run("snapshot", "list", id=task) == []
+        _use_snapshot(am, run, task)
         run("task", "move", "cancelled", id=task)
         _use_phases(am, run)
     for args in ("task list", "prompt list"):
@@ -118,6 +120,14 @@ def _break_a_notice(am: Am, task: str) -> None:
 
     asyncio.run(store.write(write))
     store.close()
+
+
+def _use_snapshot(am: Am, run: Callable[..., Any], task: str) -> None:
+    tree = Path(am.json("run", "list", "--task", task)[0]["workspace"])
+    (tree / "left").write_text("over")
+    am.git("update-ref", f"refs/agents-manager/snapshots/{task}/1", "HEAD")
+    assert run("snapshot", "restore", task, "1")["workspace"] == str(tree)
+    assert [s["files"] for s in am.json("snapshot", "list")] == [[], ["left"]]
 
 
 def _use_phases(am: Am, run: Callable[..., Any]) -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,55 @@ async def test_configuration_of_the_repository_runs_nothing(
         spot.unlink()
     await git(repo, *args, check=False)
     assert not spot.exists()
+
+
+async def test_no_program_is_asked_for_a_password(repo: Path, tmp_path: Path) -> None:
+    spot = tmp_path / "canary"
+    evil = executable(tmp_path / "evil", f"touch '{spot}'; echo x")
+    run(repo, "config", "core.askPass", str(evil))
+    asked = b"protocol=https\nhost=example.org\n\n"
+    _plain_fill(repo, asked)
+    assert spot.exists(), "plain git should fall for it"
+    spot.unlink()
+    await git(repo, "credential", "fill", input=asked, check=False)
+    assert not spot.exists()
+
+
+def _plain_fill(repo: Path, asked: bytes) -> None:
+    subprocess.run(["git", "-C", repo, "credential", "fill"], input=asked, check=False)
+
+
+async def test_no_editor_of_the_repository_is_opened(repo: Path, tmp_path: Path) -> None:
+    spot = tmp_path / "canary"
+    commit(repo, {"a": "1"})
+    run(repo, "config", "sequence.editor", f"touch '{spot}'; true")
+    run(repo, "rebase", "-i", "HEAD~1")
+    assert spot.exists(), "plain git should fall for it"
+    spot.unlink()
+    await git(repo, "rebase", "-i", "HEAD~1")
+    assert not spot.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("GIT_DIR", "/nowhere"), ("GIT_CONFIG_PARAMETERS", "'core.bare'='true'"), ("GIT_TRACE", "1")],
+)
+async def test_variables_of_git_are_not_passed_on(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    told = await git(repo, "rev-parse", "--is-bare-repository")
+    assert (told.line, told.stderr) == ("false", "")
+
+
+async def test_keys_of_the_user_are_for_calls_to_a_remote_only(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/the/agent")
+    run(repo, "config", "alias.told", "!echo $SSH_AUTH_SOCK")
+    place = Place(git_dir=await common_dir(repo))
+    assert (await git(place, "told")).line == ""
+    assert (await git(replace(place, network=True), "told")).line == "/the/agent"
 
 
 async def test_replaced_objects_are_seen_as_they_are(repo: Path) -> None:

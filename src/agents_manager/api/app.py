@@ -21,6 +21,7 @@ from agents_manager.api.routes import (
     projects,
     prompts,
     runs,
+    snapshots,
     task_edits,
     tasks,
 )
@@ -37,6 +38,7 @@ ROUTERS = (
     phases.router,
     prompts.router,
     runs.router,
+    snapshots.router,
     events.router,
 )
 

@@ -149,6 +149,11 @@ class TaskQuery(Query):
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
+class Restore(Form):
+    to: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """A new branch to make of the snapshot; the task's worktree where left out."""
+
+
 class PhaseOrder(Form):
     numbers: Annotated[list[Count], Field(min_length=1, max_length=50)]
     """Every phase that has not been begun, in its new order."""

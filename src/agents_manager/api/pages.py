@@ -49,6 +49,19 @@ class Phases(schemas.Out):
     items: list[schemas.Phase]
 
 
+class Snapshots(schemas.Out):
+    items: list[schemas.Snapshot]
+
+
+class Restored(schemas.Out):
+    task: schemas.Task
+    snapshot: schemas.Snapshot
+    branch: str
+    """Where the work is now."""
+    workspace: str | None
+    """The worktree in which it lies uncommitted; none for a new branch."""
+
+
 class Why(schemas.Out):
     task: schemas.Task
     next_mover: Mover

@@ -236,6 +236,17 @@ class Phase(Out):
     status: PhaseStatus
 
 
+class Snapshot(Out):
+    number: int
+    ref: str
+    sha: str
+    head: str | None
+    """The commit it was made on."""
+    taken_at: datetime
+    files: tuple[str, ...]
+    """What differs from that commit; none where commits of no branch were saved."""
+
+
 class GuardCheck(Out):
     name: str
     passed: bool

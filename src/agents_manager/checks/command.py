@@ -60,29 +60,39 @@ def _remove(scratch: Path) -> None:
 
 
 async def _run(check: CheckSpec, tree: Path, tmp: Path) -> CheckResult:
+    code, output = await run_command(check.command, tree, tmp, check.timeout_s)
+    return CheckResult(name=check.name, passed=code == 0, severity=check.severity, output=output)
+
+
+async def run_command(
+    command: str, cwd: Path, tmp: Path, timeout_s: float, held: Sequence[int] = ()
+) -> tuple[int | None, str]:
+    """The exit status, None after the timeout, and the end of the output. The file descriptors in
+    `held` stay open in the command's processes."""
     env = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
     # A pipe of our own: asyncio would wait for those of its making until every process that a
     # command left in the background has closed them.
     reading, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *("/bin/sh", "-c", check.command),
-            cwd=tree,
+            *("/bin/sh", "-c", command),
+            cwd=cwd,
             env=env | {"TMPDIR": str(tmp)},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=writing,
             stderr=writing,
             start_new_session=True,
+            pass_fds=held,
         )
     except OSError as error:
         os.close(reading)
-        raise ExternalError(f'The check "{check.name}" cannot be started: {error}') from error
+        raise ExternalError(f'"{command}" cannot be started: {error}') from error
     finally:
         os.close(writing)
-    code, output = await _follow(process, reading, check.timeout_s)
+    code, output = await _follow(process, reading, timeout_s)
     if code is None:
-        output += f"\n[Stopped: it took longer than {check.timeout_s:g} s.]"
-    return CheckResult(name=check.name, passed=code == 0, severity=check.severity, output=output)
+        output += f"\n[Stopped: it took longer than {timeout_s:g} s.]"
+    return code, output
 
 
 async def _follow(

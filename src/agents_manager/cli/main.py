@@ -25,6 +25,7 @@ COMMANDS = {
     "review": Entry("review", "Approve the work of a task, or send it back."),
     "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
+    "snapshot": Entry("snapshot", "See and take back the work that runs left uncommitted."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
 }
 

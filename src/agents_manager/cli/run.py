@@ -96,13 +96,16 @@ async def transcript(desk: Desk, run: str) -> None:
 @session.command
 async def diff(desk: Desk, run: str) -> None:
     """Print what a run changed, as a diff that git can apply."""
+    from agents_manager.flow import branches
+
     found, _, project = await _found(desk, run)
     repo, workspaces = Path(project.path), desk.services.workspaces
     if found.branch is None or found.base_sha is None:
         raise InvalidInput(f"Run {found.id} ({found.status}) has no branch yet.")
     head = found.head_sha
     if head is None:
-        head = (await workspaces.change(repo, found.branch, project.base_branch)).head_sha
+        base = branches.base_of(desk.services, project)
+        head = (await workspaces.change(repo, found.branch, base)).head_sha
     show_diff(desk, await workspaces.diff(repo, found.base_sha, head))
 
 

@@ -21,12 +21,17 @@ class Ground:
 
 def of_task(tx: Tx, s: Services, task: Task, project: Project) -> Ground:
     """The task's own branch, which goes to the base."""
+    base = base_of(s, project)
     known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
     if known:
-        return Ground(known[0].label, project.base_branch, task.title)
+        return Ground(known[0].label, base, task.title)
     prefix = s.configs.of(project).branch_prefix
-    branch = names.task_branch(prefix, task.title, task.id)
-    return Ground(branch, project.base_branch, task.title)
+    return Ground(names.task_branch(prefix, task.title, task.id), base, task.title)
+
+
+def base_of(s: Services, project: Project) -> str:
+    """Where the project's work is merged to."""
+    return s.configs.of(project).base_branch or project.base_branch
 
 
 def of_phase(tx: Tx, s: Services, task: Task, project: Project, phase: Phase | None) -> Ground:

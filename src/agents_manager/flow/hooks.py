@@ -131,8 +131,13 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
 
 async def _delete_worktree(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
-    await s.workspaces.remove(Path(project.path), task.id)
-    await finish(s, row)
+    removed = await s.workspaces.remove(Path(project.path), task.id)
+
+    def then(tx: Tx) -> None:
+        for happened in removed.events:
+            tx.events.add(task.id, happened, SYSTEM, s.clock.now())
+
+    await finish(s, row, then)
 
 
 async def _notify(row: EffectRow, effect: effects.Notify, s: Services) -> None:

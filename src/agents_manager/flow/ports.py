@@ -140,6 +140,9 @@ class Events(Protocol):
     def after(self, event_id: int, *, task: TaskId | None, limit: int) -> list[Logged]: ...
     def last_id(self) -> int: ...
     def of_task(self, task_id: TaskId, *, after_seq: int, limit: int) -> list[Logged]: ...
+    def newest(self, task_id: TaskId, category: str, limit: int) -> list[Logged]:
+        """The last events of a category, newest first."""
+        ...
 
 
 class Effects(Protocol):
@@ -359,6 +362,44 @@ class Workspace:
     head_sha: str
     """The branch when the workspace was handed out."""
     created: bool
+    state: Path
+    """The repository's own folder about this workspace; it goes when the workspace goes."""
+    events: tuple[Event, ...] = ()
+    """What happened while it was made ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceRules:
+    """How workspaces of a project are made ready, as configured."""
+
+    root: Path | None = None
+    """Where they lie; in the data directory unless given."""
+    rebase: bool = False
+    """Whether a branch is rebased onto its base before a run."""
+    tell_leftovers: bool = True
+    """Whether a run is told of the uncommitted work of an earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """What became of what a removed workspace held."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Work that no branch holds, saved before a reset or a removal."""
+
+    number: int
+    key: str
+    ref: str
+    sha: str
+    head: str | None
+    """The commit it was made on."""
+    taken_at: datetime
+    files: tuple[str, ...]
+    """What differs from that commit; none where the commit itself was saved."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,9 +424,24 @@ class Workspaces(Protocol):
         """Creates the branch from the base unless it exists; True when it was created."""
         ...
 
-    async def prepare(self, repo: Path, key: str, branch: str, base: str) -> Workspace:
-        """The task's own worktree on its branch, created, reused or rebuilt; left-over work of
-        an earlier run is saved as a snapshot first."""
+    @property
+    def agent_env(self) -> Mapping[str, str]:
+        """What git must be told wherever an agent calls it."""
+        ...
+
+    async def prepare(
+        self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = ...
+    ) -> Workspace:
+        """The task's own worktree on its branch, created, reused or rebuilt, brought up to date
+        and locked; left-over work of an earlier run is saved as a snapshot first."""
+        ...
+
+    async def release(self, workspace: Path) -> None:
+        """Takes back the lock of `prepare`; nothing if there is none."""
+        ...
+
+    async def inputs(self, repo: Path, sha: str, patterns: Sequence[str]) -> str:
+        """Changes whenever a file of the commit changes whose path fits one of the patterns."""
         ...
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
@@ -394,7 +450,19 @@ class Workspaces(Protocol):
 
     async def change(self, repo: Path, branch: str, base: str) -> Change: ...
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str: ...
-    async def remove(self, repo: Path, key: str) -> None: ...
+    async def remove(self, repo: Path, key: str) -> Removed: ...
+    async def snapshots(self, repo: Path, key: str | None) -> list[Snapshot]:
+        """The snapshots of a task, or of all, oldest first."""
+        ...
+
+    async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
+        """Puts the work of a snapshot on top of what a clean workspace holds, uncommitted;
+        RestoreRefused where both changed the same."""
+        ...
+
+    async def restore_to(self, repo: Path, snapshot: Snapshot, branch: str) -> None:
+        """Makes a new branch of the snapshot; RestoreRefused when there is one of that name."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -444,6 +512,34 @@ class Checks(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupSpec:
+    """What makes a fresh workspace fit to work in."""
+
+    commands: tuple[str, ...]
+    inputs: tuple[str, ...]
+    """Patterns of the files that decide whether it has to be done again."""
+    timeout_s: float
+    """For each command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupResult:
+    failed: str | None
+    """The command that failed and how, in a sentence."""
+    output: str
+    """The end of its output."""
+
+
+class Setup(Protocol):
+    async def run(
+        self, workspace: Workspace, spec: SetupSpec, inputs: str, log: Path
+    ) -> SetupResult | None:
+        """Runs the commands in the workspace and writes what they said into a file; None when
+        commands and inputs are those of the last time that they succeeded here."""
+        ...
+
+
 class Channel(Protocol):
     @property
     def name(self) -> str: ...
@@ -476,6 +572,10 @@ class ProjectConfig:
     while it is trusted."""
     instructions: str
     reminders: Reminders
+    base_branch: str | None
+    """Where work is merged to, if not to the branch that the project was registered with."""
+    workspace: WorkspaceRules
+    setup: SetupSpec
 
 
 class Configs(Protocol):
@@ -517,6 +617,7 @@ class Services:
     workspaces: Workspaces
     forge: Forge
     checks: Checks
+    setup: Setup
     runners: Runners
     channels: Sequence[Channel]
     files: ProjectFiles

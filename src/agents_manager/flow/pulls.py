@@ -18,7 +18,7 @@ from agents_manager.domain.task import (
 from agents_manager.errors import HookFailed
 from agents_manager.flow import artifacts, branches, transitions
 from agents_manager.flow.branches import Ground
-from agents_manager.flow.ports import Change, Conflicted, Services, Tx
+from agents_manager.flow.ports import Conflicted, Services, Tx
 from agents_manager.flow.settling import finish, task_and_project
 
 
@@ -50,9 +50,10 @@ async def merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         )
         raise
     whole = None
-    if pull.base_branch != project.base_branch:
+    base = branches.base_of(s, project)
+    if pull.base_branch != base:
         # What the phases add up to so far: the final review looks at this.
-        whole = await s.workspaces.change(Path(project.path), pull.base_branch, project.base_branch)
+        whole = await s.workspaces.change(Path(project.path), pull.base_branch, base)
 
     def then(tx: Tx) -> None:
         if isinstance(result, Conflicted):
@@ -62,16 +63,10 @@ async def merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         tx.pulls.update(pull.id, now, state=PullState.MERGED, merge_sha=result.sha)
         merged = event.PullMerged(number=pull.number, merge_sha=result.sha)
         tx.events.add(task.id, merged, SYSTEM, now)
-        _keep_whole(tx, s, task, project, pull, whole)
+        if whole is not None:
+            artifacts.keep_change(tx, s, task, pull.base_branch, base, whole)
 
     await finish(s, row, then)
-
-
-def _keep_whole(
-    tx: Tx, s: Services, task: Task, project: Project, pull: PullRequest, whole: Change | None
-) -> None:
-    if whole is not None:
-        artifacts.keep_change(tx, s, task, pull.base_branch, project.base_branch, whole)
 
 
 def _conflicted(tx: Tx, s: Services, task: Task, pull: PullRequest, result: Conflicted) -> None:

@@ -1,16 +1,27 @@
 """Reads what commits hold: where a branch left its base, what it changed, and the files of a
 commit. Asked of the repository alone: a `.gitattributes` of an agent cannot hide a change here."""
 
+import hashlib
 import os
 import re
 import tempfile
-from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
 
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.flow.ports import Change
-from agents_manager.scm.git import Place, branch_tip, common_dir, first_error, git
+from agents_manager.scm import remotes
+from agents_manager.scm.git import (
+    Place,
+    branch_tip,
+    common_dir,
+    first_error,
+    git,
+    programs_off,
+)
 
 DIFF_LIMIT = 2 * 1024 * 1024
+FILTER_OFF = ("smudge=", "process=", "required=no")
 HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
 
@@ -18,7 +29,10 @@ PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-s
 async def tip_or_refuse(place: Place, branch: str) -> str:
     tip = await branch_tip(place, branch)
     if tip is None:
-        raise InvalidRepository(f'There is no branch "{branch}" in "{place.git_dir}".')
+        raise InvalidRepository(
+            f'There is no branch "{branch}" in "{place.git_dir}". If the base was renamed, name it '
+            "as baseBranch in .agents-manager/config.json."
+        )
     return tip
 
 
@@ -34,9 +48,11 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
 
 
 async def fork_point(place: Place, branch: str, base: str) -> str:
-    """The newest commit that the branch and its base share."""
-    ends = await tip_or_refuse(place, base), await tip_or_refuse(place, branch)
-    found = await git(place, "merge-base", "--end-of-options", *ends, check=False)
+    """The newest commit that the branch shares with its base, here or in a remote: what others
+    pushed to the base is no work of the branch."""
+    tips = [await tip_or_refuse(place, branch), await tip_or_refuse(place, base)]
+    tips += await remotes.tips(place, base)
+    found = await git(place, "merge-base", "--end-of-options", *tips, check=False)
     if found.code == 1:
         raise InvalidRepository(f'The branches "{branch}" and "{base}" share no history.')
     if found.code:
@@ -89,27 +105,27 @@ async def diff(place: Place, base_sha: str, head_sha: str) -> str:
     return f"{whole}[The diff was cut here: it is longer than {DIFF_LIMIT // 1024**2} MB.]\n"
 
 
+async def digest(place: Place, sha: str, patterns: Sequence[str]) -> str:
+    """A hash of the files of a commit whose paths fit one of the patterns, in any folder."""
+    listed = (await git(place, "ls-tree", "-r", "-z", "--full-tree", checked(sha))).items
+    fitting = (line for line in listed if _fits(line.split(b"\t", 1)[1], patterns))
+    return hashlib.sha256(b"\0".join(sorted(fitting))).hexdigest()
+
+
+def _fits(path: bytes, patterns: Sequence[str]) -> bool:
+    known = PurePosixPath(os.fsdecode(path))
+    return any(known.match(pattern) for pattern in patterns)
+
+
 async def export(repo: Path, sha: str, into: Path) -> None:
     """Writes the files of a commit, and nothing else, into an empty folder: no `.git`, no hook, and
     no filter of the repository's own configuration, which an agent's worktree shares."""
     common = await common_dir(repo)
-    off = await _own_filters_off(Place(git_dir=common))
+    off = await programs_off(Place(git_dir=common), "filter", FILTER_OFF)
     with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
         place = Place(git_dir=common, work_tree=into, index=Path(scratch) / "index", settings=off)
         await git(place, "read-tree", checked(sha))
         await git(place, "checkout-index", "--all", "--force", "--quiet")
-
-
-async def _own_filters_off(place: Place) -> tuple[str, ...]:
-    listed = await git(place, "config", "--list", "-z", "--name-only", "--show-scope")
-    scopes, keys = listed.items[::2], listed.items[1::2]
-    filters = {
-        os.fsdecode(key).rpartition(".")[0]
-        for scope, key in zip(scopes, keys, strict=True)
-        if key.startswith(b"filter.") and scope in (b"local", b"worktree")
-    }
-    values = ("smudge=", "process=", "required=no")
-    return tuple(f"{name}.{value}" for name in sorted(filters) for value in values)
 
 
 def checked(sha: str) -> str:

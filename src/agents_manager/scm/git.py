@@ -6,9 +6,10 @@ no setting can switch them all off."""
 import asyncio
 import fcntl
 import os
+import shutil
 import signal
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -27,7 +28,10 @@ SETTINGS = (
     "core.fsmonitor=false",
     "core.untrackedCache=false",
     "core.splitIndex=false",
-    "core.sshCommand=ssh",
+    "core.sshCommand=ssh -o BatchMode=yes",
+    "core.askPass=",
+    "core.gitProxy=",
+    "core.alternateRefsCommand=true",
     "core.pager=cat",
     "core.quotePath=false",
     "safe.bareRepository=explicit",
@@ -41,6 +45,9 @@ SETTINGS = (
     "maintenance.auto=false",
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
+    "rebase.autoStash=false",
+    "rebase.autoSquash=false",
+    "rebase.updateRefs=false",
     "worktree.guessRemote=false",
     "worktree.useRelativePaths=false",
     "i18n.commitEncoding=UTF-8",
@@ -55,9 +62,18 @@ FIXED_ENV = {
     "GIT_LITERAL_PATHSPECS": "1",
     "GIT_ALLOW_PROTOCOL": "file:https:ssh",
     "GIT_EDITOR": "true",
+    "GIT_SEQUENCE_EDITOR": "true",
 }
 # HOME stays: the user's own configuration holds their name, ignored files, filters and trust.
 KEPT_ENV = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USER", "LOGNAME")
+# The user's keys and way out, for calls to a remote only: a filter of an agent gets neither.
+NETWORK_ENV = (
+    *("SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
+    *("no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+LFS = "git-lfs"
+# Without its program, a filter that is configured as required would fail every checkout.
+LFS_OFF = ("clean=", "smudge=", "process=", "required=false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +85,8 @@ class Place:
     index: Path | None = None
     author: tuple[str, str] | None = None
     settings: tuple[str, ...] = ()
+    network: bool = False
+    """Whether the user's keys and proxies may be used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +165,8 @@ async def git(
 
 def _flags(place: Place | Path) -> list[str]:
     own = place.settings if isinstance(place, Place) else ()
-    flags = [part for setting in (*SETTINGS, *own) for part in ("-c", setting)]
+    lfs = () if shutil.which(LFS) else tuple(f"filter.lfs.{value}" for value in LFS_OFF)
+    flags = [part for setting in (*SETTINGS, *lfs, *own) for part in ("-c", setting)]
     if isinstance(place, Place):
         flags.append(f"--git-dir={place.git_dir}")
         if place.work_tree:
@@ -156,7 +175,9 @@ def _flags(place: Place | Path) -> list[str]:
 
 
 def _environment(place: Place | Path) -> dict[str, str]:
-    env = {name: os.environ[name] for name in KEPT_ENV if name in os.environ} | FIXED_ENV
+    network = isinstance(place, Place) and place.network
+    kept = (*KEPT_ENV, *NETWORK_ENV) if network else KEPT_ENV
+    env = {name: os.environ[name] for name in kept if name in os.environ} | FIXED_ENV
     if isinstance(place, Place) and place.index:
         env["GIT_INDEX_FILE"] = str(place.index)
     if isinstance(place, Place) and place.author:
@@ -256,6 +277,19 @@ async def contains(place: Place, tip: str, commit: str) -> bool:
     if asked.code > 1:
         raise GitError(f"git merge-base failed: {first_error(asked)}")
     return asked.code == 0
+
+
+async def programs_off(place: Place, kind: str, values: Sequence[str]) -> tuple[str, ...]:
+    """Settings that switch off the filters or merge drivers of the repository's own configuration,
+    which an agent's worktree shares; those of the user's stay."""
+    listed = await git(place, "config", "--list", "-z", "--name-only", "--show-scope")
+    scopes, keys = listed.items[::2], listed.items[1::2]
+    names = {
+        os.fsdecode(key).rpartition(".")[0]
+        for scope, key in zip(scopes, keys, strict=True)
+        if key.startswith(f"{kind}.".encode()) and scope in (b"local", b"worktree")
+    }
+    return tuple(f"{name}.{value}" for name in sorted(names) for value in values)
 
 
 async def signed(place: Place) -> Place:

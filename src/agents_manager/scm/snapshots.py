@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agents_manager.domain import event
+from agents_manager.domain.event import Event
 from agents_manager.scm.git import Place, commit_of, git, signed
 
 SNAPSHOTS = "refs/agents-manager/snapshots"
@@ -84,9 +86,24 @@ async def reveal(place: Place) -> None:
         await _update(place, (flag,), paths)
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    found: Loose
+    ref: str | None
+    """The new snapshot; None where there was nothing that is not kept already."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        if self.ref is None:
+            return ()
+        files = len(self.found.present) + len(self.found.gone)
+        number = int(self.ref.rpartition("/")[2])
+        return (event.SnapshotSaved(number=number, ref=self.ref, files=files),)
+
+
 async def save(
     common: Path, work_tree: Path, key: str, head: str | None, index: Path | None
-) -> Loose:
+) -> Saved:
     """Saves what a work tree holds beyond the commit `head`, and tells what it found. The tree's
     own index is only asked for forced files: it may be broken, or hide others."""
     with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
@@ -97,8 +114,7 @@ async def save(
         if index:
             await _update(place, STAGING, await _forced(replace(place, index=index)))
         written = (await git(place, "write-tree")).line
-    await _keep(Place(git_dir=common), key, written, head)
-    return found
+    return Saved(found, await _keep(Place(git_dir=common), key, written, head))
 
 
 async def _forced(tree: Place) -> list[bytes]:
@@ -109,19 +125,17 @@ async def _forced(tree: Place) -> list[bytes]:
     return [path for mode, path in entries if not mode.startswith(b"160000")]
 
 
-async def _keep(place: Place, key: str, written: str, head: str | None) -> None:
+async def _keep(place: Place, key: str, written: str, head: str | None) -> str | None:
     if head and written == (await git(place, "rev-parse", f"{head}^{{tree}}")).line:
-        if not await _reachable(place, head):
-            await _record(place, key, head)
-        return
+        return None if await _reachable(place, head) else await _record(place, key, head)
     last = await _last(place, key)
     if last and await _same(place, last, written, head):
-        return
+        return None
     parents = ("-p", head) if head else ()
     message = f"Snapshot of {key}: uncommitted work\n".encode()
     author = await signed(place)
     made = await git(author, "commit-tree", written, *parents, "-F", "-", input=message)
-    await _record(place, key, made.line)
+    return await _record(place, key, made.line)
 
 
 async def _reachable(place: Place, commit: str) -> bool:
@@ -146,6 +160,8 @@ async def _same(place: Place, commit: str, tree: str, parent: str | None) -> boo
     return shown.line == f"{tree} {parent or ''}"
 
 
-async def _record(place: Place, key: str, commit: str) -> None:
+async def _record(place: Place, key: str, commit: str) -> str:
     number = max(await _numbers(place, key), default=0) + 1
-    await git(place, "update-ref", f"{SNAPSHOTS}/{key}/{number}", commit, "")
+    ref = f"{SNAPSHOTS}/{key}/{number}"
+    await git(place, "update-ref", ref, commit, "")
+    return ref

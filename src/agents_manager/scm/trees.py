@@ -8,12 +8,14 @@ import re
 import shutil
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import names
-from agents_manager.errors import InvalidInput, InvalidRepository
-from agents_manager.scm import locks, snapshots
+from agents_manager.domain.event import Event
+from agents_manager.errors import GitError, InvalidInput, InvalidRepository
+from agents_manager.scm import locks, snapshots, submodules
 from agents_manager.scm.git import Place, branch_tip, commit_of, git
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
@@ -31,6 +33,20 @@ UNFINISHED = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Rescued:
+    events: tuple[Event, ...] = ()
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    stood: bool
+    events: tuple[Event, ...]
+    kept: Path | None
+    """Where the folder was moved, if it holds what no snapshot can."""
+
+
 class Tree:
     def __init__(self, common: Path, home: Path, key: str) -> None:
         if not KEY.fullmatch(key):
@@ -43,47 +59,61 @@ class Tree:
     def place(self) -> Place | None:
         return linked(self.common, self.path)
 
-    async def discard(self, fallback: str | None) -> None:
+    async def discard(self, fallback: str | None) -> Discarded:
         """Takes the worktree away, its work saved first; may be cut off anywhere and repeated.
         `fallback` is the branch it was on, for a tree that does not tell any more."""
         admin = registered(self.common, self.path)
-        if self._exists():
+        rescued, kept = Rescued(), None
+        stood = self.stands()
+        if stood:
             # A worktree whose creation was cut off holds no work, only half a checkout or nothing.
             fresh = admin is not None and read(admin / "locked") == INITIALIZING
-            fresh = fresh or self._is_empty()
-            keep = not fresh and await self._rescue(admin, fallback)
-            await asyncio.to_thread(self._move_away, ".kept" if keep else ".trash")
+            if not fresh and not self._is_empty():
+                rescued = await self._rescue(admin, fallback)
+            away = await asyncio.to_thread(self._move_away, ".kept" if rescued.keep else ".trash")
+            kept = away if rescued.keep else None
         if admin is not None:
             removal = ("worktree", "remove", "--force", "--force", "--end-of-options", self.path)
             await git(Place(git_dir=self.common), *removal)
         await asyncio.to_thread(self._empty_trash)
+        return Discarded(stood, rescued.events, kept)
 
-    async def _rescue(self, admin: Path | None, fallback: str | None) -> bool:
-        """Saves a snapshot; True if the folder must be kept, as no snapshot holds all of it."""
+    def lock(self, reason: str) -> Path:
+        """As `git worktree lock` does; returns the repository's folder about the worktree."""
+        admin = registered(self.common, self.path)
+        if admin is None:
+            raise GitError(f'"{self.path}" is no longer a worktree of its repository.')
+        write(admin / "locked", reason)
+        return admin
+
+    async def _rescue(self, admin: Path | None, fallback: str | None) -> Rescued:
+        """Saves a snapshot, and tells if the folder must be kept, as no snapshot holds all."""
         if self.path.is_symlink() or not self.path.is_dir():
-            return True
+            return Rescued(keep=True)
         store = Place(git_dir=self.common)
         head = await _head(store, admin) if admin else None
         if head is None and fallback:
             head = await branch_tip(store, fallback)
         index = admin / "index" if admin and (admin / "index").is_file() else None
-        found = await snapshots.save(self.common, self.path, self.key, head, index)
-        return bool(found.nested)
+        saved = await snapshots.save(self.common, self.path, self.key, head, index)
+        keep = bool(saved.found.nested) or await submodules.hold_work(store, self.path, head)
+        return Rescued(saved.events, keep)
 
     def _is_empty(self) -> bool:
         real = self.path.is_dir() and not self.path.is_symlink()
         return real and not any(self.path.iterdir())
 
-    def _exists(self) -> bool:
+    def stands(self) -> bool:
         return os.path.lexists(self.path)
 
-    def _move_away(self, folder: str) -> None:
+    def _move_away(self, folder: str) -> Path:
         """In one step, so that half a folder is never taken for work with deleted files."""
         (self.home / folder).mkdir(exist_ok=True)
         number = 1
         while os.path.lexists(target := self.home / folder / f"{self.key}.{number}"):
             number += 1
         self.path.rename(target)
+        return target
 
     def _empty_trash(self) -> None:
         for left in (self.home / ".trash").glob("*"):
@@ -145,6 +175,16 @@ def _unfinished(git_dir: Path) -> str | None:
         return "a git process that was cut off"
     found = (text for file, text in UNFINISHED.items() if os.path.lexists(git_dir / file))
     return next(found, None)
+
+
+def write(file: Path, text: str) -> None:
+    """A small file among git's; a link or pipe that an agent put in its place is not followed."""
+    try:
+        file.unlink(missing_ok=True)
+        with file.open("x", encoding="utf-8") as content:
+            content.write(text)
+    except OSError as error:
+        raise GitError(f'"{file}" cannot be written: {error.strerror}.') from error
 
 
 def read(file: Path) -> str:

@@ -1,17 +1,32 @@
 """A worktree for each task, under one root, on the task's own branch. The user's checkout is never
 worked in, work that no commit holds is saved before a reset or removal, and branches are never
-deleted. No network: remotes are another module's business."""
+deleted."""
 
 import asyncio
 import hashlib
 import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from agents_manager.domain import names
+from agents_manager.domain import event, names
+from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Change, Workspace
-from agents_manager.scm import commits, locks, snapshots, trees
+from agents_manager.flow.ports import Change, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.scm import (
+    commits,
+    ignoring,
+    locks,
+    remotes,
+    restoring,
+    snapshots,
+    submodules,
+    syncing,
+    trees,
+)
 from agents_manager.scm.git import (
+    LFS,
     Place,
     branch_tip,
     commit_of,
@@ -20,6 +35,22 @@ from agents_manager.scm.git import (
     git,
     locked,
     signed,
+)
+from agents_manager.scm.remotes import Remote
+
+DEFAULT_RULES = WorkspaceRules()
+AGENT_ENV = {
+    "GIT_CONFIG_COUNT": "2",
+    "GIT_CONFIG_KEY_0": "gc.auto",
+    "GIT_CONFIG_VALUE_0": "0",
+    "GIT_CONFIG_KEY_1": "maintenance.auto",
+    "GIT_CONFIG_VALUE_1": "false",
+}
+"""No garbage is collected in the repository that all worktrees share while agents work there."""
+LFS_SKIP = (
+    "filter.lfs.smudge=git-lfs smudge --skip -- %f",
+    "filter.lfs.process=",
+    "filter.lfs.required=false",
 )
 
 
@@ -44,47 +75,71 @@ class Worktrees:
 
     async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
         common = await common_dir(repo)
+        store = Place(git_dir=common)
+        if branch != base and await branch_tip(store, branch):
+            return False
+        remote = await remotes.of(store)
+        if remote:
+            await remotes.fetch(remote, (base, branch))
         async with locked(common):
-            return await _ensure_branch(Place(git_dir=common), branch, base)
+            return await _ensure_branch(store, branch, base, remote)
 
-    async def prepare(self, repo: Path, key: str, branch: str, base: str) -> Workspace:
+    @property
+    def agent_env(self) -> Mapping[str, str]:
+        return AGENT_ENV
+
+    async def prepare(
+        self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES
+    ) -> Workspace:
         common = await common_dir(repo)
         store = Place(git_dir=common)
+        tree = trees.Tree(common, self._home(common, rules.root), key)
+        remote = await remotes.of(store)
+        events: list[Event] = await _fetch(remote, (base, branch)) if remote else []
+        if rules.root is not None:
+            events += await ignoring.ignore(repo, rules.root)
         async with locked(common):
-            await _ensure_branch(store, branch, base)
-            tree = trees.Tree(common, self._home(common), key)
-            await _not_elsewhere(store, tree.path, branch)
-            created = not await self._reuse(tree, branch)
-            if created:
-                await tree.discard(fallback=branch)
-                await asyncio.to_thread(tree.path.parent.mkdir, parents=True, exist_ok=True)
-                await git(
-                    store, "worktree", "add", "--quiet", "--end-of-options", tree.path, branch
-                )
+            await _ensure_branch(store, branch, base, remote)
+            events += await self._clear_others(store, tree, branch)
+            reason, cleaned = await _reuse(tree, branch)
+            events += cleaned
+            if reason is not None:
+                events += await _rebuild(store, tree, branch, reason)
+            place = tree.place()
+            assert place
+            events += await syncing.sync(place, branch, base, remote, rebase=rules.rebase)
             head = await branch_tip(store, branch)
             assert head
+            events += await _fill_submodules(store, tree, head)
             return Workspace(
                 path=tree.path,
                 branch=branch,
                 head_sha=head,
-                created=created,
+                created=reason is not None,
+                state=tree.lock(f"An agent works here, for task {key} of Agents Manager."),
+                events=tuple(events),
             )
 
-    async def _reuse(self, tree: trees.Tree, branch: str) -> bool:
-        """Whether the worktree stands and is clean now; False if it is to be rebuilt."""
-        place = tree.place()
-        if place is None or await trees.fault(place, branch):
-            return False
-        await snapshots.reveal(place)
-        if await snapshots.clean(place):
-            return True
-        if await snapshots.loose(place) or await snapshots.staged(place):
-            head = await commit_of(place, "HEAD")
-            index = place.git_dir / "index"
-            await snapshots.save(tree.common, tree.path, tree.key, head, index)
-            await git(place, "reset", "--quiet", "--hard")
-            await git(place, "clean", "-fdq")
-        return True
+    async def release(self, workspace: Path) -> None:
+        place = self._find_place(workspace)
+        if place:
+            (place.git_dir / "locked").unlink(missing_ok=True)
+
+    async def inputs(self, repo: Path, sha: str, patterns: Sequence[str]) -> str:
+        return await commits.digest(Place(git_dir=await common_dir(repo)), sha, patterns)
+
+    async def _clear_others(self, store: Place, tree: trees.Tree, branch: str) -> list[Event]:
+        """Git allows a branch in one checkout at a time. A worktree of this task that lies under an
+        earlier root makes way; anybody else's is theirs."""
+        events: list[Event] = []
+        for other in await commits.checkouts(store, branch):
+            if other == tree.path:
+                continue
+            if other.name != tree.key or other.parent.name != tree.home.name:
+                raise _taken(branch, other)
+            gone = await trees.Tree(tree.common, other.parent, tree.key).discard(branch)
+            events += gone.events
+        return events
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
         place = self._place_of(workspace)
@@ -100,26 +155,124 @@ class Worktrees:
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str:
         return await commits.diff(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
 
-    async def remove(self, repo: Path, key: str) -> None:
+    async def remove(self, repo: Path, key: str) -> Removed:
         common = await common_dir(repo)
         async with locked(common):
-            await trees.Tree(common, self._home(common), key).discard(fallback=None)
+            home = self._found_home(common, key) or self._home(common, None)
+            gone = await trees.Tree(common, home, key).discard(fallback=None)
+        if not gone.stood:
+            return Removed(events=())
+        kept = str(gone.kept) if gone.kept else None
+        return Removed(events=(*gone.events, event.WorkspaceRemoved(kept=kept)))
 
-    def _home(self, common: Path) -> Path:
-        """The folder of a repository's worktrees. Its name tells which repository it belongs to,
-        so that a worktree's own `.git` file, which an agent can write, need not be believed."""
-        digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:16]
-        folder = common.parent.name if common.name == ".git" else common.name
-        return self._root / f"{names.slug(folder)}-{digest}"
+    async def snapshots(self, repo: Path, key: str | None) -> list[Snapshot]:
+        return await restoring.listed(Place(git_dir=await common_dir(repo)), key)
 
-    def _place_of(self, workspace: Path) -> Place:
+    async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
+        place = self._place_of(workspace.path)
+        async with locked(await common_dir(repo)):
+            await restoring.restore(place, snapshot)
+
+    async def restore_to(self, repo: Path, snapshot: Snapshot, branch: str) -> None:
+        common = await common_dir(repo)
+        async with locked(common):
+            await restoring.make_branch(Place(git_dir=common), snapshot, branch)
+
+    def _home(self, common: Path, root: Path | None) -> Path:
+        return (root.resolve() if root else self._root) / _home_name(common)
+
+    def _found_home(self, common: Path, key: str) -> Path | None:
+        """Where the worktree of a task lies, under whichever root it was made."""
+        known = (Path(trees.read(f)).parent for f in (common / "worktrees").glob("*/gitdir"))
+        homes = (p.parent for p in known if p.name == key)
+        return next((home for home in homes if home.name == _home_name(common)), None)
+
+    def _find_place(self, workspace: Path) -> Place | None:
         pointed = trees.read(workspace / ".git").removeprefix("gitdir: ")
         common = Path(pointed).parent.parent
-        if self._home(common) == workspace.parent:
-            place = trees.Tree(common, workspace.parent, workspace.name).place()
-            if place:
-                return place
-        raise GitError(f'"{workspace}" is no longer a worktree of its repository.')
+        if _home_name(common) != workspace.parent.name:
+            return None
+        return trees.Tree(common, workspace.parent, workspace.name).place()
+
+    def _place_of(self, workspace: Path) -> Place:
+        place = self._find_place(workspace)
+        if place is None:
+            raise GitError(f'"{workspace}" is no longer a worktree of its repository.')
+        return place
+
+
+def _home_name(common: Path) -> str:
+    """The folder of a repository's worktrees. Its name tells which repository it belongs to, so
+    that a worktree's own `.git` file, which an agent can write, need not be believed."""
+    digest = hashlib.sha256(os.fsencode(common)).hexdigest()[:16]
+    folder = common.parent.name if common.name == ".git" else common.name
+    return f"{names.slug(folder)}-{digest}"
+
+
+async def _fetch(remote: Remote, branches: Sequence[str]) -> list[Event]:
+    error = await remotes.fetch(remote, branches)
+    return [event.FetchFailed(remote=remote.name, error=error)] if error else []
+
+
+async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]]:
+    """None when the worktree stands and is clean now, else why it is to be built; and what was
+    saved. Empty for one that never was."""
+    if not tree.stands() and trees.registered(tree.common, tree.path) is None:
+        return "", []
+    place = tree.place()
+    if place is None:
+        return "folder and repository do not know each other any more", []
+    fault = await trees.fault(place, branch)
+    if fault:
+        return fault, []
+    await snapshots.reveal(place)
+    if await snapshots.clean(place):
+        return None, []
+    if not await snapshots.loose(place) and not await snapshots.staged(place):
+        return None, []
+    head = await commit_of(place, "HEAD")
+    saved = await snapshots.save(tree.common, tree.path, tree.key, head, place.git_dir / "index")
+    await git(place, "reset", "--quiet", "--hard")
+    await git(place, "clean", "-fdq")
+    return None, [*saved.events]
+
+
+async def _rebuild(store: Place, tree: trees.Tree, branch: str, reason: str) -> list[Event]:
+    gone = await tree.discard(fallback=branch)
+    await asyncio.to_thread(tree.path.parent.mkdir, parents=True, exist_ok=True)
+    pointers = await _add(store, tree.path, branch)
+    events = [*gone.events]
+    if reason:
+        events.append(event.WorkspaceRebuilt(branch=branch, reason=reason))
+    if pointers:
+        events.append(event.LfsPointers(reason=pointers))
+    return events
+
+
+async def _add(store: Place, path: Path, branch: str) -> str | None:
+    """Checks the branch out into a new folder; says why files of Git LFS are not in it."""
+    add = ("worktree", "add", "--quiet", "--end-of-options", path, branch)
+    made = await git(store, *add, check=False)
+    if made.code == 0 and shutil.which(LFS):
+        return None
+    shown = await git(store, "cat-file", "-p", f"refs/heads/{branch}:.gitattributes", check=False)
+    uses_lfs = b"filter=lfs" in shown.stdout
+    if made.code == 0:
+        return "git-lfs is not installed" if uses_lfs else None
+    if not uses_lfs:
+        raise GitError(f"git worktree failed: {first_error(made)}")
+    await git(replace(store, settings=LFS_SKIP), *add)
+    return f"git-lfs failed ({first_error(made)})"
+
+
+async def _fill_submodules(store: Place, tree: trees.Tree, head: str) -> list[Event]:
+    try:
+        missing = await submodules.fill(store, tree.path, head)
+    except GitError as error:
+        return [event.SubmodulesMissing(paths=("unknown",), reason=error.message)]
+    paths = tuple(str(path.relative_to(tree.path)) for path in missing)
+    way_out = "Check them out in the project: git submodule update --init --recursive"
+    return [event.SubmodulesMissing(paths=paths, reason=way_out)] if paths else []
 
 
 async def _commit_all(place: Place, branch: str, message: str) -> str | None:
@@ -173,26 +326,34 @@ def _usable(branch: str) -> str:
         raise InvalidRepository(error.message) from error
 
 
-async def _ensure_branch(store: Place, branch: str, base: str) -> bool:
+async def _ensure_branch(store: Place, branch: str, base: str, remote: Remote | None) -> bool:
     if branch == base:
         raise InvalidRepository(f'"{branch}" is the base itself; a task needs a branch of its own.')
     await locks.drop_stale([locks.on_branch(store.git_dir, branch)])
     if await branch_tip(store, branch):
         return False
-    start = await commits.tip_or_refuse(store, base)
+    start = await _start(store, branch, base, remote)
     made = await git(store, "update-ref", f"refs/heads/{branch}", start, "", check=False)
     if made.code and not await branch_tip(store, branch):
         raise GitError(f'The branch "{branch}" cannot be created: {first_error(made)}')
     return made.code == 0
 
 
-async def _not_elsewhere(store: Place, path: Path, branch: str) -> None:
-    """Git allows a branch in one checkout at a time."""
-    for other in await commits.checkouts(store, branch):
-        if other == path:
-            continue
-        out = "git worktree prune" if not other.exists() else "git switch to another branch there"
-        raise InvalidRepository(
-            f'The branch "{branch}" is checked out in "{other}" already. '
-            f"Free it ({out}), then try again."
-        )
+async def _start(store: Place, branch: str, base: str, remote: Remote | None) -> str:
+    """Where a new branch begins: at its own state in the remote, else at the base."""
+    if remote is None:
+        return await commits.tip_or_refuse(store, base)
+    pushed = await remotes.tip(remote, branch)
+    base_there = await remotes.tip(remote, base)
+    if base_there and not await branch_tip(store, base):
+        # Work is compared with the base and merged into it, so it has to be here.
+        await git(store, "update-ref", f"refs/heads/{base}", base_there, "")
+    return pushed or await syncing.newest_base(store, base, base_there)
+
+
+def _taken(branch: str, other: Path) -> InvalidRepository:
+    out = "git worktree prune" if not other.exists() else "git switch to another branch there"
+    return InvalidRepository(
+        f'The branch "{branch}" is checked out in "{other}" already. '
+        f"Free it ({out}), then try again."
+    )

@@ -36,6 +36,11 @@ _OF_TASK = (
     .order_by(_EVENT.seq)
     .limit(bindparam("most"))
 )
+_NEWEST = (
+    EVENTS.select.where(_EVENT.task_id == bindparam("wanted"), _EVENT.category == bindparam("kind"))
+    .order_by(_EVENT.seq.desc())
+    .limit(bindparam("most"))
+)
 
 
 class Events:
@@ -75,3 +80,7 @@ class Events:
     def of_task(self, task_id: TaskId, *, after_seq: int, limit: int) -> list[Logged]:
         bounds = {"wanted": task_id, "last": after_seq, "most": limit}
         return EVENTS.all(self._session, _OF_TASK, bounds)
+
+    def newest(self, task_id: TaskId, category: str, limit: int) -> list[Logged]:
+        bounds = {"wanted": task_id, "kind": category, "most": limit}
+        return EVENTS.all(self._session, _NEWEST, bounds)

@@ -20,7 +20,9 @@ from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.task import Project
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, plain
-from agents_manager.flow.ports import ProjectConfig
+from agents_manager.flow.ports import ProjectConfig, Snapshot
+
+MAX_FILES = 5
 
 
 def projects(found: Sequence[Project]) -> Iterator[Block]:
@@ -38,14 +40,14 @@ def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
     yield Line(f"{found.id} · added {ago(found.created_at)}", Tone.QUIET)
     yield Line()
     yield Line(f"Path      {found.path}")
-    yield Line(f"Base      {found.base_branch}")
+    yield Line(f"Base      {config.base_branch or found.base_branch}")
     yield Line(f"Agent     {config.default_agent}")
     yield Line(f"Pipeline  {config.default_pipeline}")
     yield from commands(found, config)
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
-    if not config.checks and not config.own_agents:
+    if not (config.checks or config.own_agents or config.setup.commands):
         yield Line("Commands  none")
         return
     yield Line()
@@ -56,7 +58,8 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
         yield Line(f"Commands, not trusted ({hint})", Tone.URGENT)
     checks = [(f"check {c.name}", c.severity, c.command) for c in config.checks]
     agents = [(f"agent {name}", "", _program(said)) for name, said in config.own_agents.items()]
-    yield Table(("NAME", "SEVERITY", "COMMAND"), [*checks, *agents], indent=2)
+    setup = [("set-up", "error", command) for command in config.setup.commands]
+    yield Table(("NAME", "SEVERITY", "COMMAND"), [*setup, *checks, *agents], indent=2)
 
 
 def _program(said: Mapping[str, Any]) -> str:
@@ -128,6 +131,25 @@ def phases(found: Sequence[Phase]) -> Iterator[Block]:
             for p in found
         ],
     )
+
+
+def snapshots(found: Sequence[Snapshot]) -> Iterator[Block]:
+    if not found:
+        yield Line("No snapshots: nothing was left over.")
+        return
+    yield Table(
+        ("TASK", "NUMBER", "TAKEN", "ON", "FILES"),
+        [
+            (short(s.key), str(s.number), ago(s.taken_at), (s.head or "")[:8], _files(s.files))
+            for s in found
+        ],
+    )
+
+
+def _files(names: Sequence[str]) -> str:
+    shown = ", ".join(one_line(name) for name in names[:MAX_FILES])
+    more = len(names) - MAX_FILES
+    return (f"{shown} and {more} more" if more > 0 else shown) or "commits of no branch"
 
 
 def pipeline(found: Pipeline) -> Iterator[Block]:

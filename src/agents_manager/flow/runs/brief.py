@@ -13,6 +13,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Task
 from agents_manager.flow import pipelines
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs import notes
 from agents_manager.flow.runs.prepare import of
 
 _SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "Suggestion"}
@@ -35,12 +36,14 @@ def sections(
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
     phases = tx.phases.of_task(task.id)
     others = [r for r in tx.runs.of_task(task.id) if r.id != run.id and r.ended_at]
+    rules = s.configs.of(tx.projects.get(run.project_id)).workspace
     return [
         ("Instructions", s.templates.get(run.mode) or s.templates["implement"]),
         ("This phase", _phase(phases, run)),
         ("Task", _task(task)),
         ("Phases", _phases(phases)),
         ("Plan", task.plan or ""),
+        ("Your workspace", notes.of_workspace(tx, run, rules)),
         ("What there is already", _artifacts(tx.tasks.artifacts(task.id))),
         ("Earlier questions and answers", _exchange(prompts)),
         ("Review", _rounds(prompts)),

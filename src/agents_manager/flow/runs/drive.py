@@ -1,6 +1,7 @@
 """Steps 4 and 5: start the agent, or find the one that is already there, and wait for its end."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain.ids import RunId
@@ -38,6 +39,7 @@ async def drive(
     except InvalidInput as error:
         why = " ".join([error.message, *error.details])
         return Ending(reason="refused", exit_code=None, truncated=False, message=why)
+    job = replace(job, env={**s.workspaces.agent_env, **job.env})
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
     return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)

@@ -20,7 +20,12 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
         done = verdict
         await steps.run("collect", lambda: collect.collect(run_id, done, s))
     final = verdict
-    await steps.run("close", lambda: close.close(run_id, final, s))
+    await steps.run("close", lambda: _end(run_id, final, s))
+
+
+async def _end(run_id: RunId, verdict: Verdict, s: Services) -> None:
+    await prepare.release(run_id, s)
+    await close.close(run_id, verdict, s)
 
 
 async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:

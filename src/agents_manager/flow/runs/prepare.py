@@ -1,17 +1,21 @@
-"""Step 1: the task's own workspace on its own branch."""
+"""Step 1: the task's own workspace on its own branch, up to date and set up."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import event
+from agents_manager.domain.event import Event, WorkspaceEvent
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
-from agents_manager.domain.task import Actor, ActorType, Project, Task
+from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput, NotTrusted
 from agents_manager.flow import branches, pipelines
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
+
+SETUP_LOG = "setup.log"
 
 
 async def prepare(run_id: RunId, s: Services) -> Verdict | None:
@@ -29,19 +33,46 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         )
         pipelines.check_outcomes(s, project, pipeline, task.status)
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-        if run.phase_id is not None:
-            await s.workspaces.ensure_branch(Path(project.path), ground.base, project.base_branch)
-        workspace = await s.workspaces.prepare(
-            Path(project.path), task.id, ground.branch, ground.base
-        )
+        workspace = await _workspace(s, project, task, ground)
+        await _tell(s, run, task, workspace.events)
+        refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
         raise
     except InvalidInput as error:
         why = " ".join([error.message, *error.details])
         return trouble(why, ErrorClass.ENVIRONMENT)
+    if refused is not None:
+        await s.workspaces.release(workspace.path)
+        return refused
     begun = replace(run, agent=agent, model=model)
     await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
     return None
+
+
+async def _workspace(s: Services, project: Project, task: Task, ground: Ground) -> Workspace:
+    """The workspace, clean and locked."""
+    repo, base = Path(project.path), branches.base_of(s, project)
+    if ground.base != base:
+        await s.workspaces.ensure_branch(repo, ground.base, base)
+    rules = s.configs.of(project).workspace
+    return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
+
+
+async def _tell(s: Services, run: Run, task: Task, events: Sequence[Event]) -> None:
+    def write(tx: Tx) -> None:
+        for happened in events:
+            mine = isinstance(happened, WorkspaceEvent)
+            told = happened.model_copy(update={"run": run.id}) if mine else happened
+            tx.events.add(task.id, told, SYSTEM, s.clock.now())
+
+    if events:
+        await s.store.write(write)
+
+
+async def release(run_id: RunId, s: Services) -> None:
+    run = await s.store.read(lambda tx: tx.runs.get(run_id))
+    if run.workspace is not None:
+        await s.workspaces.release(Path(run.workspace))
 
 
 def trusted_agent(s: Services, name: str, project: Project) -> Agent:
@@ -66,6 +97,27 @@ def of(tx: Tx, run_id: RunId) -> tuple[Run, Task, Project]:
 
 def agent_actor(run: Run) -> Actor:
     return Actor(type=ActorType.AGENT, name=run.agent or "agent", run=run.id)
+
+
+async def _set_up(
+    s: Services, run: Run, task: Task, project: Project, workspace: Workspace
+) -> Verdict | None:
+    """Runs the project's set-up commands where that is due; the verdict if one of them failed."""
+    config = s.configs.of(project)
+    if not config.setup.commands:
+        return None
+    if project.trusted_commands != config.commands_fingerprint:
+        return trouble(untrusted(project), ErrorClass.ENVIRONMENT)
+    repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
+    inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
+    done = await s.setup.run(workspace, config.setup, inputs, log)
+    if done is None:
+        return None
+    if done.failed is not None:
+        told = f"{done.failed} It ended with:\n{done.output}" if done.output else done.failed
+        return trouble(told, ErrorClass.ENVIRONMENT)
+    await _tell(s, run, task, (event.WorkspaceSetUp(commands=config.setup.commands),))
+    return None
 
 
 def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace: Workspace) -> None:

@@ -1,0 +1,82 @@
+"""Snapshots: the work that runs left uncommitted, seen and taken back up. Nothing is lost on the
+way: what lies in the worktree at that moment is saved first."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents_manager.domain import event
+from agents_manager.domain.task import SYSTEM, Actor, Project, Task
+from agents_manager.errors import SnapshotNotFound, WorkspaceInUse
+from agents_manager.flow import branches
+from agents_manager.flow.ports import Services, Snapshot, Tx, Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    task: Task
+    snapshot: Snapshot
+    branch: str
+    workspace: str | None
+    """The worktree that holds the work, uncommitted; None for a new branch."""
+
+
+async def of_task(s: Services, task_ref: str) -> list[Snapshot]:
+    task, project = await s.store.read(lambda tx: _of(tx, task_ref))
+    return await s.workspaces.snapshots(Path(project.path), task.id)
+
+
+async def of_project(s: Services, project: Project) -> list[Snapshot]:
+    """Those of deleted tasks too."""
+    return await s.workspaces.snapshots(Path(project.path), None)
+
+
+async def restore(
+    s: Services, task_ref: str, number: int, to: str | None, actor: Actor
+) -> Restored:
+    """Into the task's worktree, on top of its branch and uncommitted; or as a new branch."""
+    task, project = await s.store.read(lambda tx: _of(tx, task_ref))
+    known = await s.workspaces.snapshots(Path(project.path), task.id)
+    snapshot = next((one for one in known if one.number == number), None)
+    if snapshot is None:
+        there = ", ".join(str(one.number) for one in known) or "none"
+        raise SnapshotNotFound(f'"{task.title}" has no snapshot {number}; it has: {there}.')
+    if to is not None:
+        await s.workspaces.restore_to(Path(project.path), snapshot, to)
+        branch, path = to, None
+    else:
+        workspace = await _into_worktree(s, task, project, snapshot)
+        branch, path = workspace.branch, str(workspace.path)
+    restored = event.SnapshotRestored(number=number, to=path or branch, by=actor.name)
+    await s.store.write(lambda tx: tx.events.add(task.id, restored, actor, s.clock.now()))
+    return Restored(task=task, snapshot=snapshot, branch=branch, workspace=path)
+
+
+def _of(tx: Tx, task_ref: str) -> tuple[Task, Project]:
+    task = tx.tasks.find(task_ref)
+    return task, tx.projects.get(task.project_id)
+
+
+async def _into_worktree(
+    s: Services, task: Task, project: Project, snapshot: Snapshot
+) -> Workspace:
+    run = await s.store.read(lambda tx: tx.runs.live(task.id))
+    if run is not None:
+        raise WorkspaceInUse(
+            f"Run {run.id} works in the worktree of this task. Stop it first (am run stop "
+            f"{run.id}), or restore to a branch of its own: --to BRANCH"
+        )
+    ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
+    rules = replace(s.configs.of(project).workspace, rebase=False)
+    repo = Path(project.path)
+    workspace = await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
+
+    def write(tx: Tx) -> None:
+        for happened in workspace.events:
+            tx.events.add(task.id, happened, SYSTEM, s.clock.now())
+
+    await s.store.write(write)
+    try:
+        await s.workspaces.restore(repo, snapshot, workspace)
+    finally:
+        await s.workspaces.release(workspace.path)
+    return workspace

@@ -1,0 +1,120 @@
+"""Set-up commands: run when they are due, in the worktree, one at a time, with their words kept."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agents_manager.checks.setup import MARK, SetupCommands
+from agents_manager.errors import ExternalError
+from agents_manager.flow.ports import Setup, SetupSpec, Workspace
+
+
+@pytest.fixture
+def setup(tmp_path: Path) -> SetupCommands:
+    made = SetupCommands(tmp_path / "setup")
+    fitting: Setup = made
+    assert fitting
+    return made
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    for name in ("a trée", "state"):
+        (tmp_path / name).mkdir()
+    return Workspace(
+        path=tmp_path / "a trée",
+        branch="agent/one",
+        head_sha="0" * 40,
+        created=True,
+        state=tmp_path / "state",
+    )
+
+
+def spec(*commands: str, timeout_s: float = 10) -> SetupSpec:
+    return SetupSpec(commands=commands, inputs=(), timeout_s=timeout_s)
+
+
+async def test_run_once_until_commands_or_inputs_change(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    log = tmp_path / "job" / "setup.log"
+    count = spec("echo x >> times", "wc -l < times; echo ä >&2")
+    done = await setup.run(workspace, count, "inputs", log)
+    assert done
+    assert done.failed is None
+    assert log.read_text() == "$ echo x >> times\n\n$ wc -l < times; echo ä >&2\n1\nä\n\n"
+    assert await setup.run(workspace, count, "inputs", log) is None
+    assert await setup.run(workspace, count, "others", log)
+    assert await setup.run(workspace, spec("echo x >> times"), "others", log)
+    assert (workspace.path / "times").read_text() == "x\n" * 3
+
+
+async def test_failure_tells_its_last_words_and_is_tried_again(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    log = tmp_path / "setup.log"
+    bad = spec("seq 100; exit 3", "touch never")
+    for _ in range(2):
+        done = await setup.run(workspace, bad, "", log)
+        assert done
+        assert done.failed is not None
+        assert 'The set-up command "seq 100; exit 3" failed (exit code 3)' in done.failed
+        assert str(log) in done.failed
+        assert done.output.splitlines() == [str(n) for n in range(81, 101)]
+    assert not (workspace.path / "never").exists()
+
+
+async def test_a_command_that_hangs(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    done = await setup.run(workspace, spec("sleep 60", timeout_s=0.3), "", tmp_path / "log")
+    assert done
+    assert done.failed is not None
+    assert "took too long" in done.failed
+
+
+async def test_marks_that_an_agent_left_are_not_believed_nor_followed(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    mark = workspace.state / MARK
+    os.mkfifo(mark)
+    assert await setup.run(workspace, spec("true"), "", tmp_path / "log")
+    (tmp_path / "precious").write_text("mine")
+    mark.unlink()
+    mark.symlink_to(tmp_path / "precious")
+    assert await setup.run(workspace, spec("true"), "", tmp_path / "log")
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+async def test_what_a_killed_process_left_is_waited_for(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    started, free = tmp_path / "started", tmp_path / "free"
+    slow = f"touch '{started}'; while [ ! -e '{free}' ]; do sleep 0.05; done; echo first >> order"
+    program = (
+        "import asyncio; from pathlib import Path\n"
+        "from agents_manager.checks.setup import SetupCommands\n"
+        "from agents_manager.flow.ports import SetupSpec, Workspace\n"
+        f"root, tree = Path({str(tmp_path / 'setup')!r}), Path({str(workspace.path)!r})\n"
+        f"state = Path({str(workspace.state)!r})\n"
+        "w = Workspace(path=tree, branch='b', head_sha='0', created=True, state=state)\n"
+        f"spec = SetupSpec(commands=({slow!r},), inputs=(), timeout_s=60)\n"
+        "asyncio.run(SetupCommands(root).run(w, spec, '', state / 'log'))"
+    )
+    _start_and_kill(program, started)
+    with pytest.raises(ExternalError, match="Another set-up still works"):
+        await setup.run(workspace, spec("true", timeout_s=0.3), "", tmp_path / "log")
+    free.touch()
+    assert await setup.run(workspace, spec("echo second >> order"), "", tmp_path / "log")
+    assert (workspace.path / "order").read_text() == "first\nsecond\n"
+
+
+def _start_and_kill(program: str, started: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", program]) as victim:
+        while not started.exists():
+            time.sleep(0.02)
+        victim.kill()

@@ -1,0 +1,364 @@
+"""Worktrees beside a remote: fetched, brought forward, rebased; and where they lie."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agents_manager.domain.event import Event
+from agents_manager.errors import InvalidRepository
+from agents_manager.flow.ports import Workspace, WorkspaceRules
+from agents_manager.scm import remotes
+from agents_manager.scm.workspaces import Worktrees
+from tests.repos import (
+    canary,
+    commit,
+    executable,
+    make_repo,
+    own_home,
+    refs,
+    run,
+    sha,
+    status,
+    write,
+)
+
+__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
+
+BRANCH = "agent/ümlaut-1a2b3c4d"
+REBASE = WorkspaceRules(rebase=True)
+PLAIN = WorkspaceRules()
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """The remote, as its other users see it."""
+    return make_repo(tmp_path / "the remöte", {"README.md": "Hello\n", "a": "1\n"})
+
+
+@pytest.fixture
+def repo(tmp_path: Path, theirs: Path) -> Path:
+    run(tmp_path, "clone", "-q", str(theirs), "my répo")
+    return tmp_path / "my répo"
+
+
+@pytest.fixture
+def worktrees(tmp_path: Path) -> Worktrees:
+    return Worktrees(tmp_path / "work trees")
+
+
+async def prepare(
+    worktrees: Worktrees, repo: Path, rules: WorkspaceRules = PLAIN, base: str = "main"
+) -> Workspace:
+    return await worktrees.prepare(repo, "task1", BRANCH, base, rules)
+
+
+def types(events: Sequence[Event]) -> list[str]:
+    return [e.type for e in events]
+
+
+# ------------------------------------------------------------------------------------- remotes
+
+
+async def test_new_branches_start_from_the_remotes_base(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    news = commit(theirs, {"news": "1"})
+    before = sha(repo, "main")
+    made = await prepare(worktrees, repo)
+    assert (made.head_sha, made.events) == (news, ())
+    assert (sha(repo, "main"), status(repo)) == (before, "")
+    change = await worktrees.change(repo, BRANCH, "main")
+    assert (change.base_sha, change.commits) == (news, ())
+
+
+async def test_a_base_that_is_ahead_of_the_remote_counts(worktrees: Worktrees, repo: Path) -> None:
+    mine = commit(repo, {"merged": "here"})
+    assert (await prepare(worktrees, repo)).head_sha == mine
+
+
+async def test_bases_that_went_apart(worktrees: Worktrees, repo: Path, theirs: Path) -> None:
+    commit(repo, {"mine": "1"})
+    news = commit(theirs, {"news": "1"})
+    assert (await prepare(worktrees, repo)).head_sha == news
+
+
+async def test_a_base_that_only_the_remote_has(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    run(theirs, "branch", "develop")
+    made = await prepare(worktrees, repo, base="develop")
+    assert made.head_sha == sha(repo, "develop") == sha(theirs, "develop")
+    assert await worktrees.ensure_branch(repo, "agent/other", "develop")
+
+
+async def test_offline_is_told_and_work_goes_on(worktrees: Worktrees, repo: Path) -> None:
+    run(repo, "remote", "set-url", "origin", "/nowhere at all")
+    made = await prepare(worktrees, repo)
+    assert types(made.events) == ["git.fetch_failed"]
+    assert made.head_sha == sha(repo, "main")
+
+
+async def test_a_remote_that_never_answers_is_given_up(
+    worktrees: Worktrees, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "bin" / "ssh", "sleep 30")
+    run(repo, "remote", "set-url", "origin", "ssh://example.org/repo")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(remotes, "ASK_TIMEOUT_S", 0.5)
+    made = await prepare(worktrees, repo)
+    [told] = made.events
+    assert "took longer than 0.5 s" in told.sentence()
+
+
+async def test_branch_goes_forward_to_its_remote(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    made = await prepare(worktrees, repo)
+    run(theirs, "switch", "-q", "-c", BRANCH)
+    news = commit(theirs, {"from elsewhere": "x"})
+    again = await prepare(worktrees, repo)
+    assert types(again.events) == ["git.branch_advanced"]
+    assert (again.head_sha, again.created) == (news, False)
+    assert ((made.path / "from elsewhere").read_text(), status(made.path)) == ("x", "")
+
+    run(repo, "worktree", "remove", "--force", "--force", str(made.path))
+    run(repo, "branch", "-q", "-D", BRANCH)
+    assert (await prepare(worktrees, repo)).head_sha == news
+
+
+async def test_diverged_branch_stays_as_it_is_here(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    made = await prepare(worktrees, repo)
+    mine = commit(made.path, {"mine": "x"})
+    run(theirs, "switch", "-q", "-c", BRANCH)
+    commit(theirs, {"theirs": "x"})
+    again = await prepare(worktrees, repo)
+    assert (types(again.events), again.head_sha) == (["git.branch_diverged"], mine)
+
+
+async def test_configured_refspecs_move_no_branch_of_the_user(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    run(repo, "switch", "-q", "-c", "elsewhere")
+    before = sha(repo, "main")
+    run(repo, "config", "remote.origin.fetch", "+refs/heads/*:refs/heads/*")
+    commit(theirs, {"news": "1"})
+    await prepare(worktrees, repo)
+    assert sha(repo, "main") == before
+
+
+async def test_one_other_remote_will_do_and_two_are_a_riddle(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    run(repo, "remote", "rename", "origin", "upstream")
+    news = commit(theirs, {"news": "1"})
+    assert (await prepare(worktrees, repo)).head_sha == news
+    run(repo, "remote", "add", "other", str(theirs))
+    second = await worktrees.prepare(repo, "task2", "agent/two", "main")
+    assert second.head_sha == sha(repo, "main")
+
+
+async def test_shallow_clone(worktrees: Worktrees, theirs: Path, tmp_path: Path) -> None:
+    commit(theirs, {"a": "2\n"})
+    run(tmp_path, "clone", "-q", "--depth=1", f"file://{theirs}", "shallow")
+    shallow = tmp_path / "shallow"
+    news = commit(theirs, {"a": "3\n"})
+    made = await prepare(worktrees, shallow)
+    assert made.head_sha == news
+    commit(made.path, {"b": "1"})
+    assert (await worktrees.change(shallow, BRANCH, "main")).files == 1
+    assert (await prepare(worktrees, shallow)).events == ()
+
+
+@pytest.mark.parametrize(
+    ("setting", "needs_alternate"),
+    [("remote.origin.uploadpack", False), ("core.alternateRefsCommand", True)],
+)
+async def test_fetching_runs_nothing_of_the_repositorys_configuration(
+    worktrees: Worktrees,
+    repo: Path,
+    theirs: Path,
+    tmp_path: Path,
+    setting: str,
+    needs_alternate: bool,
+) -> None:
+    spot = tmp_path / "canary"
+    evil = executable(tmp_path / "evil", f"touch '{spot}'; exec git-upload-pack \"$@\"")
+    run(repo, "config", setting, str(evil))
+    if needs_alternate:
+        other = make_repo(tmp_path / "other", {"o": "1"})
+        (repo / ".git/objects/info/alternates").write_text(f"{other}/.git/objects\n")
+    commit(theirs, {"news": "1"})
+    run(repo, "fetch", "-q", check=False)
+    assert spot.exists(), "plain git should fall for it"
+    spot.unlink()
+    commit(theirs, {"news": "2"})
+    made = await prepare(worktrees, repo)
+    assert (made.head_sha, made.events) == (sha(theirs), ())
+    assert not spot.exists()
+
+
+async def test_credential_helpers_are_the_users_only(
+    repo: Path, tmp_path: Path, own_home: Path
+) -> None:
+    from agents_manager.scm.git import Place, common_dir, git
+
+    spot = tmp_path / "canary"
+    run(repo, "config", "credential.helper", f"!{executable(tmp_path / 'evil', canary(spot))}")
+    run(repo, "config", "--global", "credential.helper", "!printf 'username=ada\\npassword=x\\n' #")
+    asked = b"protocol=https\nhost=example.org\n\n"
+    place = Place(git_dir=await common_dir(repo))
+    await git(place, "credential", "fill", input=asked, check=False)
+    remote = await remotes.of(place)
+    assert remote
+    spot.unlink(missing_ok=True)
+    run(repo, "config", "--unset", "credential.helper")
+    run(repo, "config", "credential.helper", f"!{tmp_path / 'evil'}")
+    filled = await git(remote.place, "credential", "fill", input=asked, check=False)
+    assert b"username=ada" in filled.stdout
+    assert not spot.exists()
+
+
+# -------------------------------------------------------------------------------------- rebase
+
+
+async def test_rebase_on_start_only_when_asked(worktrees: Worktrees, repo: Path) -> None:
+    made = await prepare(worktrees, repo)
+    own = commit(made.path, {"mine": "x"})
+    base = commit(repo, {"news": "1"})
+    assert (await prepare(worktrees, repo)).head_sha == own
+    again = await prepare(worktrees, repo, REBASE)
+    assert types(again.events) == ["git.rebased"]
+    assert run(made.path, "rev-parse", "HEAD^") == base
+    assert run(made.path, "symbolic-ref", "--short", "HEAD") == BRANCH
+    assert (await prepare(worktrees, repo, REBASE)).events == ()
+
+
+async def test_rebase_goes_onto_the_remotes_base(
+    worktrees: Worktrees, repo: Path, theirs: Path
+) -> None:
+    made = await prepare(worktrees, repo)
+    commit(made.path, {"mine": "x"})
+    news = commit(theirs, {"news": "1"})
+    await prepare(worktrees, repo, REBASE)
+    assert run(made.path, "rev-parse", "HEAD^") == news
+
+
+async def test_conflicting_rebase_is_taken_back(worktrees: Worktrees, repo: Path) -> None:
+    made = await prepare(worktrees, repo)
+    own = commit(made.path, {"a": "mine\n", "ä": "mine\n"})
+    commit(repo, {"a": "theirs\n", "ä": "theirs\n"})
+    again = await prepare(worktrees, repo, REBASE)
+    [told] = again.events
+    assert told.type == "git.rebase_conflicted"
+    assert told.model_dump()["files"] == ("a", "ä")
+    assert (again.head_sha, status(made.path), again.created) == (own, "", False)
+
+
+async def test_merge_drivers_of_the_repository_are_not_run(
+    worktrees: Worktrees, repo: Path, tmp_path: Path
+) -> None:
+    spot = tmp_path / "canary"
+    run(repo, "config", "merge.evil.driver", f"touch '{spot}'")
+    made = await prepare(worktrees, repo)
+    commit(made.path, {"a": "mine\n", ".gitattributes": "a merge=evil\n"})
+    commit(repo, {"a": "theirs\n", ".gitattributes": "a merge=evil\n"})
+    assert types((await prepare(worktrees, repo, REBASE)).events) == ["git.rebase_conflicted"]
+    assert not spot.exists()
+    run(made.path, "rebase", "main", check=False)
+    assert spot.exists(), "plain git should fall for it"
+
+
+# --------------------------------------------------------------------------- where worktrees lie
+
+
+async def test_root_inside_the_project_is_ignored_once(worktrees: Worktrees, repo: Path) -> None:
+    write(repo, {".gitignore": "*.log"})
+    inside = WorkspaceRules(root=repo / ".agent-worktrees")
+    made = await prepare(worktrees, repo, inside)
+    assert made.path.is_relative_to(repo / ".agent-worktrees")
+    assert types(made.events) == ["workspace.ignored"]
+    assert status(repo) == "?? .gitignore"
+    assert (repo / ".gitignore").read_text() == (
+        "*.log\n# Agent worktrees (managed by agents-manager)\n/.agent-worktrees/\n"
+    )
+    before = (repo / ".gitignore").read_text()
+    assert (await prepare(worktrees, repo, inside)).events == ()
+    assert (repo / ".gitignore").read_text() == before
+    await worktrees.remove(repo, "task1")
+    assert not made.path.exists()
+
+
+@pytest.mark.parametrize("root", [".", ".git/x"])
+async def test_roots_that_would_do_harm(worktrees: Worktrees, repo: Path, root: str) -> None:
+    with pytest.raises(InvalidRepository, match="worktreeRoot cannot be"):
+        await prepare(worktrees, repo, WorkspaceRules(root=repo / root))
+
+
+async def test_gitignore_that_is_a_link_is_not_followed(
+    worktrees: Worktrees, repo: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "precious").write_text("mine")
+    (repo / ".gitignore").symlink_to(tmp_path / "precious")
+    with pytest.raises(InvalidRepository, match="is a link"):
+        await prepare(worktrees, repo, WorkspaceRules(root=repo / "trees"))
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+async def test_another_root_takes_the_worktree_along(
+    worktrees: Worktrees, repo: Path, tmp_path: Path
+) -> None:
+    first = await prepare(worktrees, repo)
+    write(first.path, {"work": "precious"})
+    second = await prepare(worktrees, repo, WorkspaceRules(root=tmp_path / "other röot"))
+    assert second.path.is_relative_to(tmp_path / "other röot")
+    assert not first.path.exists()
+    assert types(second.events) == ["snapshot.saved"]
+    head = commit(second.path, {"a": "2"})
+    assert await worktrees.commit_all(second.path, BRANCH, "Nothing") is None
+    write(second.path, {"b": "2"})
+    await worktrees.commit_all(second.path, BRANCH, "Left over")
+    assert run(repo, "rev-parse", f"{BRANCH}^") == head
+    await worktrees.remove(repo, "task1")
+    assert not second.path.exists()
+
+
+# ---------------------------------------------------------------------------------------- locks
+
+
+async def test_worktree_is_locked_until_it_is_released(worktrees: Worktrees, repo: Path) -> None:
+    made = await prepare(worktrees, repo)
+    assert "locked An agent works here, for task task1" in run(
+        repo, "worktree", "list", "--porcelain"
+    )
+    refused = run(repo, "worktree", "remove", "--force", str(made.path), check=False)
+    assert (refused, made.path.exists()) == ("", True)
+    await worktrees.release(made.path)
+    await worktrees.release(made.path)
+    assert "\nlocked" not in run(repo, "worktree", "list", "--porcelain")
+    shutil.rmtree(made.path)
+    await worktrees.release(made.path)
+
+
+async def test_lock_follows_no_link(worktrees: Worktrees, repo: Path, tmp_path: Path) -> None:
+    made = await prepare(worktrees, repo)
+    (tmp_path / "precious").write_text("mine")
+    (made.state / "locked").unlink()
+    (made.state / "locked").symlink_to(tmp_path / "precious")
+    await prepare(worktrees, repo)
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
+async def test_inputs_change_with_the_files_they_name(worktrees: Worktrees, repo: Path) -> None:
+    patterns = ("requirements*.txt", "web/*.lock")
+    first = await worktrees.inputs(repo, sha(repo), patterns)
+    assert await worktrees.inputs(repo, commit(repo, {"code.py": "1"}), patterns) == first
+    deep = await worktrees.inputs(repo, commit(repo, {"sub/requirements-ä.txt": "1"}), patterns)
+    locked = await worktrees.inputs(repo, commit(repo, {"web/y.lock": "1"}), patterns)
+    assert len({first, deep, locked}) == 3
+    assert refs(repo, "refs/agents-manager") == {}
