@@ -123,7 +123,8 @@ def _break_a_notice(am: Am, task: str) -> None:
 
 
 def _use_snapshot(am: Am, run: Callable[..., Any], task: str) -> None:
-    tree = Path(am.json("run", "list", "--task", task)[0]["workspace"])
+    runs = am.json("run", "list", "--task", task)
+    tree = Path(next(r["workspace"] for r in runs if r["workspace"]))
     (tree / "left").write_text("over")
     am.git("update-ref", f"refs/agents-manager/snapshots/{task}/1", "HEAD")
     assert run("snapshot", "restore", task, "1")["workspace"] == str(tree)
