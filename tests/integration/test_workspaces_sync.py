@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from agents_manager.domain.event import Event
 from agents_manager.errors import InvalidRepository
 from agents_manager.flow.ports import Workspace, WorkspaceRules
 from agents_manager.scm import remotes
+from agents_manager.scm.git import Place, common_dir, git
 from agents_manager.scm.workspaces import Worktrees
 from tests.repos import (
-    canary,
     commit,
     executable,
     make_repo,
@@ -203,25 +204,20 @@ async def test_fetching_runs_nothing_of_the_repositorys_configuration(
     assert not spot.exists()
 
 
-async def test_credential_helpers_are_the_users_only(
-    repo: Path, tmp_path: Path, own_home: Path
-) -> None:
-    from agents_manager.scm.git import Place, common_dir, git
-
-    spot = tmp_path / "canary"
-    run(repo, "config", "credential.helper", f"!{executable(tmp_path / 'evil', canary(spot))}")
-    run(repo, "config", "--global", "credential.helper", "!printf 'username=ada\\npassword=x\\n' #")
+async def test_credential_helpers_are_the_users_only(repo: Path, tmp_path: Path) -> None:
+    spot, mine = tmp_path / "canary", tmp_path / "mine"
+    for scope, name, seen in (("--local", "evil", spot), ("--global", "own", mine)):
+        helper = executable(tmp_path / name, f"touch '{seen}'")
+        run(repo, "config", scope, "credential.helper", f"!'{helper}'")
     asked = b"protocol=https\nhost=example.org\n\n"
-    place = Place(git_dir=await common_dir(repo))
-    await git(place, "credential", "fill", input=asked, check=False)
-    remote = await remotes.of(place)
+    remote = await remotes.of(Place(git_dir=await common_dir(repo)))
     assert remote
-    spot.unlink(missing_ok=True)
-    run(repo, "config", "--unset", "credential.helper")
-    run(repo, "config", "credential.helper", f"!{tmp_path / 'evil'}")
-    filled = await git(remote.place, "credential", "fill", input=asked, check=False)
-    assert b"username=ada" in filled.stdout
-    assert not spot.exists()
+    await git(replace(remote.place, settings=()), "credential", "fill", input=asked, check=False)
+    assert spot.exists(), "without the settings git should fall for it"
+    spot.unlink()
+    mine.unlink()
+    await git(remote.place, "credential", "fill", input=asked, check=False)
+    assert (spot.exists(), mine.exists()) == (False, True)
 
 
 # -------------------------------------------------------------------------------------- rebase
@@ -272,6 +268,71 @@ async def test_merge_drivers_of_the_repository_are_not_run(
     assert not spot.exists()
     run(made.path, "rebase", "main", check=False)
     assert spot.exists(), "plain git should fall for it"
+
+
+async def test_rebase_moves_no_other_branch(worktrees: Worktrees, repo: Path) -> None:
+    run(repo, "config", "rebase.updateRefs", "true")
+    made = await prepare(worktrees, repo)
+    mine = commit(made.path, {"one": "x"})
+    run(repo, "branch", "mine", mine)
+    commit(made.path, {"two": "x"})
+    commit(repo, {"news": "1"})
+    assert types((await prepare(worktrees, repo, REBASE)).events) == ["git.rebased"]
+    assert sha(repo, "mine") == mine
+
+
+HOOKS = ("post-checkout", "post-merge", "pre-rebase", "post-rewrite", "post-commit")
+
+
+async def test_no_hook_runs_from_the_first_checkout_to_the_removal(
+    worktrees: Worktrees, repo: Path, theirs: Path, tmp_path: Path
+) -> None:
+    spot = tmp_path / "canary"
+    for hook in (*HOOKS, "reference-transaction", "post-index-change", "pre-commit"):
+        executable(repo / ".git/hooks" / hook, f"touch '{spot}'")
+    made = await prepare(worktrees, repo)
+    run(theirs, "switch", "-q", "-c", BRANCH)
+    commit(theirs, {"pushed": "x"})
+    run(theirs, "switch", "-q", "main")
+    commit(theirs, {"news": "x"})
+    again = await prepare(worktrees, repo, REBASE)
+    assert types(again.events) == ["git.branch_advanced", "git.rebased"]
+    write(made.path, {"work": "x"})
+    saved = await prepare(worktrees, repo)
+    assert "snapshot.saved" in types(saved.events)
+    [snapshot] = await worktrees.snapshots(repo, "task1")
+    await worktrees.restore(repo, snapshot, made)
+    await worktrees.commit_all(made.path, BRANCH, "Left over")
+    await worktrees.remove(repo, "task1")
+    assert not spot.exists()
+    run(repo, "switch", "-q", "-c", "plain")
+    assert spot.exists(), "plain git should fall for it"
+
+
+# ------------------------------------------------------------------------ the user's own checkout
+
+
+async def test_detached_checkout_is_neither_used_nor_moved(
+    worktrees: Worktrees, repo: Path
+) -> None:
+    run(repo, "switch", "-q", "--detach")
+    lost = commit(repo, {"mine": "x"})
+    made = await prepare(worktrees, repo)
+    assert made.head_sha == sha(repo, "main") != lost
+    assert (sha(repo), run(repo, "symbolic-ref", "-q", "HEAD", check=False)) == (lost, "")
+
+
+async def test_repository_without_commits(worktrees: Worktrees, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    run(tmp_path / "empty", "init", "-q")
+    with pytest.raises(InvalidRepository, match='no branch "main"'):
+        await prepare(worktrees, tmp_path / "empty")
+
+
+async def test_going_on_to_the_next_phase_is_no_repair(worktrees: Worktrees, repo: Path) -> None:
+    await worktrees.prepare(repo, "task1", f"{BRANCH}--1-first", "main")
+    second = await worktrees.prepare(repo, "task1", f"{BRANCH}--2-next", "main")
+    assert (second.created, second.events) == (True, ())
 
 
 # --------------------------------------------------------------------------- where worktrees lie

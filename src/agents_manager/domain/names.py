@@ -28,6 +28,11 @@ def phase_branch(task_branch: str, number: int, name: str) -> str:
     return check_branch(f"{task_branch}--{number}-{slug(name)}")
 
 
+def whole_of(branch: str) -> str:
+    """The task's branch, given it or that of one of its phases."""
+    return re.sub(r"--\d+-[a-z0-9-]+$", "", branch)
+
+
 def check_branch(name: str) -> str:
     """The name itself, or InvalidInput. Stricter than `git check-ref-format`, which accepts
     `--upload-pack=x`, `HEAD`, forty hex digits and invisible characters."""

@@ -96,9 +96,9 @@ class Worktrees:
         tree = trees.Tree(common, self._home(common, rules.root), key)
         remote = await remotes.of(store)
         events: list[Event] = await _fetch(remote, (base, branch)) if remote else []
-        if rules.root is not None:
-            events += await ignoring.ignore(repo, rules.root)
         async with locked(common):
+            if rules.root is not None:
+                events += await ignoring.ignore(repo, rules.root)
             await _ensure_branch(store, branch, base, remote)
             events += await self._clear_others(store, tree, branch)
             reason, cleaned = await _reuse(tree, branch)
@@ -215,13 +215,15 @@ async def _fetch(remote: Remote, branches: Sequence[str]) -> list[Event]:
 
 
 async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]]:
-    """None when the worktree stands and is clean now, else why it is to be built; and what was
-    saved. Empty for one that never was."""
+    """None when the worktree stands and is clean now, else why it is to be built, which is nothing
+    to tell for a first one; and what was saved."""
     if not tree.stands() and trees.registered(tree.common, tree.path) is None:
         return "", []
     place = tree.place()
     if place is None:
         return "folder and repository do not know each other any more", []
+    if _on_another_phase(place, branch):
+        return "", []
     fault = await trees.fault(place, branch)
     if fault:
         return fault, []
@@ -235,6 +237,11 @@ async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]
     await git(place, "reset", "--quiet", "--hard")
     await git(place, "clean", "-fdq")
     return None, [*saved.events]
+
+
+def _on_another_phase(place: Place, branch: str) -> bool:
+    head = trees.read(place.git_dir / "HEAD").removeprefix("ref: refs/heads/")
+    return head != branch and names.whole_of(head) == names.whole_of(branch)
 
 
 async def _rebuild(store: Place, tree: trees.Tree, branch: str, reason: str) -> list[Event]:

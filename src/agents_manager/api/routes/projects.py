@@ -67,15 +67,18 @@ async def get_pipeline(
 
 def _project(s: ports.Services, project: Project) -> schemas.Project:
     try:
-        trusted = project.trusted_commands == s.configs.of(project).commands_fingerprint
+        config = s.configs.of(project)
+        trusted = project.trusted_commands == config.commands_fingerprint
+        base = config.base_branch or project.base_branch
         errors: list[str] = []
     except InvalidConfig as error:
         trusted, errors = False, [error.message, *error.details]
+        base = project.base_branch
     return schemas.Project(
         id=project.id,
         name=project.name,
         path=project.path,
-        base_branch=project.base_branch,
+        base_branch=base,
         commands_trusted=trusted,
         config_errors=errors,
         created_at=project.created_at,

@@ -104,9 +104,9 @@ def _refusals(entry: History) -> str:
 
 
 def _places(view: TaskView) -> Iterator[Line]:
-    branches = [a.label for a in view.artifacts if a.type is ArtifactType.BRANCH]
+    branches = [a for a in view.artifacts if a.type is ArtifactType.BRANCH]
     if branches:
-        yield Line(f"Branch  {branches[0]} from {view.project.base_branch}")
+        yield Line(f"Branch  {branches[0].label} from {branches[0].data['base']}")
     pull = view.pull
     if pull is not None:
         merged = f" as {pull.merge_sha[:8]}" if pull.merge_sha else f" at {pull.head_sha[:8]}"
