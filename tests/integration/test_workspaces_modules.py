@@ -84,7 +84,7 @@ async def test_gitmodules_can_name_nothing_outside_and_run_nothing(
     made = await prepare(worktrees, repo)
     head = sha(library)
     text = (
-        f'[submodule "../../../../the lïbrary/.git"]\npath = out\nurl = {library}\n'
+        f'[submodule "../../../the lïbrary/.git"]\npath = out\nurl = {library}\n'
         f'[submodule "vendor/lïb"]\npath = vendor/lïb\nupdate = !touch {spot}\nurl = ext::{spot}\n'
     )
     write(made.path, {".gitmodules": text})
@@ -108,6 +108,7 @@ async def test_a_link_in_place_of_a_submodules_folder_is_not_followed(
     (made.path / "vendor").rmdir()
     (tmp_path / "elsewhere").mkdir()
     (made.path / "vendor").symlink_to(tmp_path / "elsewhere")
+    write(repo, {".git/info/exclude": "vendor\n"})
     await prepare(worktrees, repo)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
