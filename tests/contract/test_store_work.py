@@ -285,6 +285,9 @@ async def test_events_are_read_from_where_a_reader_stopped(any_store: Database) 
     assert said(of_task) == "cd"
     by_seq = await any_store.read(lambda tx: tx.events.of_task(TASK, after_seq=1, limit=2))
     assert said(by_seq) == "cd"
+    newest = await any_store.read(lambda tx: tx.events.newest(TASK, "note", limit=3))
+    assert said(newest) == "fdc"
+    assert await any_store.read(lambda tx: tx.events.newest(TASK, "git", limit=3)) == []
 
 
 async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> None:
