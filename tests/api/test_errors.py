@@ -126,6 +126,7 @@ UNKNOWN = {
     "GET /runs/nowhere": "RunNotFound",
     "GET /runs/nowhere/prompt": "RunNotFound",
     "GET /runs/nowhere/transcript": "RunNotFound",
+    "GET /runs/nowhere/output": "RunNotFound",
     "POST /runs/nowhere/stop": "RunNotFound",
     "GET /events/stream?task=nowhere": "TaskNotFound",
 }

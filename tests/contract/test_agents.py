@@ -135,6 +135,8 @@ async def test_a_stopped_agent_is_gone_with_all_it_started(
         pytest.param(b"", id="nothing"),
         pytest.param(b"\xff\xfe\x00" * 1000, id="no text"),
         pytest.param(b'{"type": "result", "text": 3, "structured": NaN}\n', id="wrong types"),
+        pytest.param(b'{"type": "usage", "cost_usd": 1e999}\n', id="more than every number"),
+        pytest.param(b'{"type": "assistant", "text": "\\ud800"}\n', id="half a character"),
         pytest.param(b'{"type":' + b"[" * 100_000, id="very deep"),
         pytest.param(b"x" * 10_000_000, id="one long line"),
         pytest.param(b'{"type": "assistant", "text": null}\n' * 1000, id="empty messages"),
@@ -147,7 +149,9 @@ def test_whatever_is_printed_can_be_read(make: Make, tmp_path: Path, printed: by
     assert "\x00" not in said.final_text
     said.final_text.encode()
     for line in printed.splitlines():
-        assert all(isinstance(message["type"], str) for message in agent.parse(line))
+        messages = agent.parse(line)
+        assert all(isinstance(message["type"], str) for message in messages)
+        json.dumps(messages, allow_nan=False)
 
 
 def test_output_that_is_missing_is_nothing_said(make: Make, tmp_path: Path) -> None:

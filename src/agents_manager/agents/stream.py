@@ -58,10 +58,20 @@ def message(line: bytes) -> Mapping[str, Any] | None:
     if not line.startswith(b"{") or len(line) > MAX_LINE:
         return None
     try:
-        found = cast("dict[str, Any]", json.loads(line))
+        found = cast(
+            "dict[str, Any]", json.loads(line, parse_constant=_finite, parse_float=_finite)
+        )
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found.get("type"), str) else None
+
+
+def _finite(digits: str) -> float:
+    """What is not finite is not JSON, and no reader of ours could be handed it on."""
+    value = float(digits)
+    if not math.isfinite(value):
+        raise ValueError(digits)
+    return value
 
 
 def text(printed: bytes) -> str:

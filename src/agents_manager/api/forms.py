@@ -181,6 +181,11 @@ class StreamQuery(Query):
     after: Number | None = None
 
 
+class OutputQuery(Query):
+    after: Short | None = None
+    """The id of the last entry that is known already."""
+
+
 class TranscriptQuery(Query):
     turn: Annotated[int, Field(ge=1, le=100)] = 1
     offset: Number = 0

@@ -2,7 +2,7 @@
 listings. As there, no field has a default."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -121,6 +121,15 @@ class Undone(schemas.Out):
     prompt: schemas.Prompt
     """The question, open again under a new id."""
     task: schemas.Task
+
+
+class Output(schemas.Out):
+    """A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
+    `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+
+    turn: int
+    offset: int
+    messages: list[dict[str, Any]]
 
 
 class Transcript(schemas.Out):

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import structlog
+from starlette.responses import StreamingResponse
 
 from agents_manager.api import schemas
 from agents_manager.domain.event import Logged
@@ -25,6 +26,15 @@ PAUSE_S = 1.0
 HEARTBEAT_S = 15.0
 HEARTBEAT = b": still here\n\n"
 GREETING = b": open\n\n"
+
+
+class EventStream(StreamingResponse):
+    media_type = "text/event-stream"
+
+
+def live(frames: AsyncGenerator[bytes]) -> EventStream:
+    # Some proxies would hold events back until a buffer is full.
+    return EventStream(frames, headers={"X-Accel-Buffering": "no"})
 
 
 class Feed:
@@ -65,6 +75,10 @@ class Feed:
                 self.close()
                 for task in work:
                     task.cancel()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def close(self) -> None:
         """Ends every stream; their clients come back when there is a server again."""

@@ -1,7 +1,7 @@
 """`am run`: the work of agents."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,8 @@ from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agents_manager.domain.run import Run
     from agents_manager.domain.task import Project, Task
     from agents_manager.flow.ports import Tx
@@ -79,16 +81,38 @@ async def stop(desk: Desk, run: str) -> None:
 @session.command
 async def transcript(desk: Desk, run: str) -> None:
     """Print what the agent said and did."""
-    from agents_manager.agents import stream
     from agents_manager.cli.pages import run as pages
-    from agents_manager.flow.runs import lifecycle
+    from agents_manager.flow.runs import lifecycle, watch
 
-    found, _, _ = await _found(desk, run)
+    found, _, project = await _found(desk, run)
     folders = [lifecycle.job_dir(desk.services, found.id, turn) for turn in lifecycle.TURNS]
-    messages = [m for folder in folders for m in stream.messages(folder / "output")]
+    parse = watch.parser(desk.services, found, project)
+    messages = [m for piece in watch.past(desk.services, found.id) for m in parse(piece)]
     complaints = "".join(_tail(folder / "stderr") for folder in folders)
     document = {"run": found.id, "messages": messages, "stderr": complaints}
     desk.output.show(document, lambda: pages.transcript(messages, complaints))
+
+
+@run.command()
+@click.argument("run")
+@session.command
+async def watch(desk: Desk, run: str) -> None:
+    """Print what the agent said until now, then what it says, until the run is over."""
+    from agents_manager.cli.pages import run as pages
+    from agents_manager.flow.runs import watch as watching
+
+    found, task, project = await _found(desk, run)
+    services, messages = desk.services, list["Mapping[str, Any]"]()
+    parse = watching.parser(services, found, project)
+    async for batch in watching.follow(services, found.id, watching.Position()):
+        said = [message for piece in batch for message in parse(piece)]
+        if desk.output.as_json:
+            messages += said
+        elif said:
+            desk.output.page(pages.transcript(said))
+    ended = await desk.read(lambda tx: tx.runs.get(found.id))
+    document = {"run": ended, "messages": messages}
+    desk.output.show(document, lambda: pages.ending(ended, task.title))
 
 
 @run.command()

@@ -3,16 +3,12 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query
-from fastapi.responses import StreamingResponse
 
 from agents_manager.api import forms, schemas
 from agents_manager.api.context import LiveFeed, Services
+from agents_manager.api.stream import EventStream, live
 
 router = APIRouter(prefix="/events", tags=["events"])
-
-
-class EventStream(StreamingResponse):
-    media_type = "text/event-stream"
 
 
 @router.get("/stream", response_class=EventStream, responses={200: {"model": schemas.Event}})
@@ -27,5 +23,4 @@ async def stream_events(
     after = query.after if last_event_id is None else last_event_id
     wanted = query.task
     task = await s.store.read(lambda tx: tx.tasks.find(wanted).id) if wanted else None
-    # Some proxies would hold events back until a buffer is full.
-    return EventStream(await feed.follow(task, after), headers={"X-Accel-Buffering": "no"})
+    return live(await feed.follow(task, after))

@@ -4,21 +4,20 @@ import asyncio
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Header, Query
 from fastapi.responses import PlainTextResponse
 
-from agents_manager.api import forms, pages, schemas
-from agents_manager.api.context import Caller, Services
+from agents_manager.api import forms, outputs, pages, schemas
+from agents_manager.api.context import Caller, LiveFeed, Services
+from agents_manager.api.stream import EventStream, live
 from agents_manager.domain.run import Run
+from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import lifecycle
+from agents_manager.flow.runs import lifecycle, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
-
-OUTPUT = "output"
-LONGEST_CHARACTER = 4
 
 
 @router.get("")
@@ -62,7 +61,7 @@ async def get_transcript(
 ) -> pages.Transcript:
     """What the agent wrote, from an offset on."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
-    files = [lifecycle.job_dir(s, run.id, turn) / OUTPUT for turn in lifecycle.TURNS]
+    files = [lifecycle.job_dir(s, run.id, turn) / watch.OUTPUT for turn in lifecycle.TURNS]
     turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
     if query.turn > max(turns, 1):
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {turns}.")
@@ -79,6 +78,29 @@ async def get_transcript(
         live=run.status.live,
         text=part.decode(errors="replace"),
     )
+
+
+@router.get(
+    "/{run_id}/output", response_class=EventStream, responses={200: {"model": pages.Output}}
+)
+async def stream_output(
+    s: Services,
+    feed: LiveFeed,
+    run_id: str,
+    query: Annotated[forms.OutputQuery, Query()],
+    last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
+) -> EventStream:
+    """What the agent says and does, as it happens: the past first, or what follows `after`, then
+    what comes. Each entry is an `output`; the last is an `end` with the run's status."""
+
+    def read(tx: Tx) -> tuple[Run, Project]:
+        found = tx.runs.find(run_id)
+        return found, tx.projects.get(found.project_id)
+
+    run, project = await s.store.read(read)
+    after = query.after if last_event_id is None else last_event_id
+    at = watch.position(after) if after is not None else watch.Position()
+    return live(outputs.frames(s, feed, run, project, at))
 
 
 @router.post("/{run_id}/stop")
@@ -99,16 +121,5 @@ def _part(path: Path, offset: int, limit: int, growing: bool) -> tuple[bytes, in
     except FileNotFoundError:
         return b"", 0
     if growing or offset + len(part) < size:
-        part = part[: len(part) - _begun(part)]
+        part = part[: len(part) - watch.begun(part)]
     return part, size
-
-
-def _begun(part: bytes) -> int:
-    """How many bytes at the end belong to a character that is not complete."""
-    for length in range(1, min(LONGEST_CHARACTER, len(part)) + 1):
-        byte = part[-length]
-        if byte & 0b1100_0000 == 0b1000_0000:
-            continue
-        needed = 1 + (byte >= 0b1100_0000) + (byte >= 0b1110_0000) + (byte >= 0b1111_0000)
-        return length if needed > length else 0
-    return 0

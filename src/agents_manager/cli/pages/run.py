@@ -76,7 +76,12 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
 
 
-def transcript(messages: Iterable[Mapping[str, Any]], complaints: str) -> Iterator[Block]:
+def ending(run: Run, task_title: str) -> Iterator[Block]:
+    how = f"{run.status}, {_ending(run)}" if _ending(run) else run.status
+    yield Line(f'Run {short(run.id)} of "{one_line(task_title)}": {one_line(how)}.', Tone.QUIET)
+
+
+def transcript(messages: Iterable[Mapping[str, Any]], complaints: str = "") -> Iterator[Block]:
     for message in messages:
         yield from _message(message)
     if complaints.strip():
@@ -86,7 +91,7 @@ def transcript(messages: Iterable[Mapping[str, Any]], complaints: str) -> Iterat
 
 def _message(message: Mapping[str, Any]) -> Iterator[Line]:
     match message.get("type"):
-        case "assistant":
+        case "assistant" | "output":
             yield from lines(str(message.get("text", "")))
         case "tool_use":
             given = json.dumps(message.get("input", {}), ensure_ascii=False)

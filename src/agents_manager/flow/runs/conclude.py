@@ -20,7 +20,10 @@ from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
 
 LAST_TURN = 2
 MAX_CHECK_OUTPUT = 4_000
-CUT = "The agent printed more than is kept, so its final message is not known."
+CUT = (
+    "The agent printed more than is kept of its output (outputBytes), so its final message is not"
+    " known."
+)
 _WRITTEN = {"plan": "plan_complete", "design": "design_ready"}
 """Modes whose result is the text itself."""
 

@@ -1,0 +1,46 @@
+"""The output of a run as a live stream."""
+
+import json
+import time
+from collections.abc import AsyncGenerator
+
+from agents_manager.api import pages
+from agents_manager.api.stream import GREETING, HEARTBEAT, HEARTBEAT_S, Feed
+from agents_manager.domain.run import Run
+from agents_manager.domain.task import Project
+from agents_manager.flow.ports import Services
+from agents_manager.flow.runs import watch
+from agents_manager.flow.runs.watch import Parse, Piece, Position
+
+
+async def frames(
+    s: Services, feed: Feed, run: Run, project: Project, at: Position
+) -> AsyncGenerator[bytes]:
+    yield GREETING
+    parse = watch.parser(s, run, project)
+    sent = time.monotonic()
+    async for batch in watch.follow(s, run.id, at):
+        if feed.closed:
+            return
+        if batch:
+            yield b"".join(_frame(piece, parse) for piece in batch)
+        elif time.monotonic() >= sent + HEARTBEAT_S:
+            yield HEARTBEAT
+        else:
+            continue
+        sent = time.monotonic()
+    ended = await s.store.read(lambda tx: tx.runs.get(run.id))
+    content = json.dumps({"status": ended.status, "outcome": ended.outcome})
+    yield f"event: end\ndata: {content}\n\n".encode()
+
+
+def _frame(piece: Piece, parse: Parse) -> bytes:
+    """Its id says what follows it, so that a client who comes back misses and repeats nothing."""
+    content = pages.Output(
+        turn=piece.at.turn,
+        offset=piece.at.offset,
+        messages=[dict(message) for message in parse(piece)],
+    )
+    # Pydantic's own JSON refuses the halves of characters that an agent may have printed.
+    data = json.dumps(content.model_dump())
+    return f"id: {piece.next}\nevent: output\ndata: {data}\n\n".encode()
