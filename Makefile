@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run test check prove bench setup lock clean
+.PHONY: demo run test check prove soak bench setup lock clean
 
 demo: setup
 	$(BIN)/am demo
@@ -25,6 +25,10 @@ check: setup
 # Every crash point instead of a sample; takes about 40 minutes.
 prove: setup
 	AM_FAULTS=full $(BIN)/python scripts/test.py faults
+
+# The server is killed under working agents; takes about a minute.
+soak: setup
+	$(BIN)/python -m pytest -q tests/soak
 
 # All questions, or some: make bench QUESTIONS="answers help"
 bench: $(BENCH_STAMP)

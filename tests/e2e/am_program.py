@@ -134,7 +134,7 @@ class Am:
         )
         assert process.stdout is not None
         try:
-            yield _document(process)
+            yield document(process)
             process.send_signal(signal.SIGINT)
             asked = time.monotonic()
             out, err = process.communicate(timeout=PATIENCE_S)
@@ -164,7 +164,7 @@ def until(look: Callable[[], T | None]) -> T:
     raise AssertionError("it did not happen in time")
 
 
-def _document(process: "subprocess.Popen[str]") -> dict[str, Any]:
+def document(process: "subprocess.Popen[str]") -> dict[str, Any]:
     """The JSON document that is printed in several lines while the program goes on."""
     assert process.stdout is not None
     text = ""
