@@ -44,7 +44,6 @@ class Printer:
 @pytest.fixture
 async def run(scene: Scene) -> Run:
     _, run = await scene.running()
-    await scene.s.store.write(lambda tx: tx.runs.update(run.id, agent="scripted"))
     return run
 
 

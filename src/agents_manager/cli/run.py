@@ -102,6 +102,8 @@ async def watch(desk: Desk, run: str) -> None:
     from agents_manager.flow.runs import watch as watching
 
     found, task, project = await _found(desk, run)
+    if found.status.live:
+        await desk.say_if_idle(task.id)
     services, messages = desk.services, list["Mapping[str, Any]"]()
     parse = watching.parser(services, found, project)
     async for batch in watching.follow(services, found.id, watching.Position()):

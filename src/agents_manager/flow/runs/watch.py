@@ -20,12 +20,11 @@ OUTPUT = "output"
 POLL_S = 0.1
 ASK_S = 1.0
 """How often the store is asked whether a run is over that gives no other sign."""
-MAX_PIECE = 256 * 1024
-MAX_BATCH = 1024 * 1024
+MAX_PIECE = MAX_BATCH = 1024 * 1024
 LONGEST_CHARACTER = 4
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Position:
     """A place in the output of a run; each turn has a file of its own."""
 
@@ -146,7 +145,8 @@ def parser(s: Services, run: Run, project: Project) -> Parse:
     """Makes messages for people of what the run's agent printed, also when the agent is no longer
     configured."""
     try:
-        agent = s.agents.get(run.agent or "", project)
+        # A run that still waits for its turn has been given none yet.
+        agent = s.agents.get(run.agent or s.configs.of(project).default_agent, project)
     except InvalidInput:
         agent = None
 
