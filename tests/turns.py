@@ -38,6 +38,7 @@ def turn(
         project_id=project.id,
         title=title,
         description=description,
+        objective="",
         type="feature",
         priority="medium",
         size="m",

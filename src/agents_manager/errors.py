@@ -119,6 +119,10 @@ class RestoreRefused(Conflict):
     """The snapshot cannot be restored there."""
 
 
+class ProjectInUse(Conflict):
+    """The project cannot be removed now."""
+
+
 class RetryRefused(Conflict):
     """This hook cannot be performed again now."""
 

@@ -74,6 +74,7 @@ async def test_a_task_is_created_and_shown(api: httpx.AsyncClient, project: Proj
         "description": "Find things.",
         "tags": ["ui"],
         "acceptance_criteria": ["It finds things"],
+        "objective": "Nobody scrolls.",
     }
     response = await api.post(f"{API}/tasks", json=body)
     assert response.status_code == 201

@@ -26,7 +26,11 @@ async def test_a_task_is_edited(api: httpx.AsyncClient, scene: Scene) -> None:
     assert (edited["task"]["title"], edited["task"]["tags"]) == ("Find things", ["ui"])
     assert edited["task"]["description"] == task.description
     emptied = (await api.patch(f"{TASKS}/{task.id}", json={"tags": []})).json()
-    assert emptied["task"]["tags"] == []
+    assert (emptied["task"]["tags"], emptied["task"]["version"]) == ([], 3)
+    late = await api.patch(f"{TASKS}/{task.id}", json={"objective": "x", "expect_version": 2})
+    told(late, 409, "StaleTask")
+    aimed = (await api.patch(f"{TASKS}/{task.id}", json={"objective": "Less looking."})).json()
+    assert aimed["task"]["objective"] == "Less looking."
 
 
 async def test_an_edit_during_a_run_says_so(api: httpx.AsyncClient, scene: Scene) -> None:
@@ -101,6 +105,29 @@ async def test_a_task_in_use_is_not_deleted(api: httpx.AsyncClient, scene: Scene
     assert second.id in refused["details"][0]
     deleted = (await api.delete(f"{TASKS}/{first.id}?force=true")).json()
     assert deleted["released"] == [second.id]
+
+
+async def test_an_agent_that_has_not_begun_is_called_off_with_its_task(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    busy, _ = await scene.running()
+    assert (await api.delete(f"{TASKS}/{busy.id}?stop=true")).json()["task"]["id"] == busy.id
+    told(await api.get(f"{TASKS}/{busy.id}"), 404, "TaskNotFound")
+
+
+async def test_a_project_is_removed(api: httpx.AsyncClient, scene: Scene) -> None:
+    await scene.running()
+    url = f"/api/v1/projects/{scene.project.name}"
+    assert "--force" in told(await api.delete(url), 409, "ProjectInUse")["message"]
+    told(await api.delete(f"{url}?force=true"), 409, "ProjectInUse")
+    removed = (await api.delete(f"{url}?force=true&stop=true")).json()
+    assert removed == {
+        "project": {"id": scene.project.id, "name": scene.project.name},
+        "tasks": 1,
+        "left": [],
+    }
+    told(await api.get(url), 404, "ProjectNotFound")
+    assert (await api.get(TASKS)).json()["items"] == []
 
 
 async def test_only_an_admin_deletes(

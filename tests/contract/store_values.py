@@ -61,6 +61,7 @@ def a_task(id: str = "task-1", **fields: Any) -> Task:
         "project_id": ProjectId("project-1"),
         "title": "Add a flag",
         "description": "It must be off at first.",
+        "objective": "Nobody is surprised.",
         "type": "feature",
         "priority": "medium",
         "size": "s",

@@ -306,13 +306,36 @@ async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> Non
         found = await any_store.read(lambda tx: tx.effects.due(later(at), limit))
         return [effect.id for effect in found]
 
-    assert await due() == ["behind-quick", "other", "z-first", "notice"]
-    assert await due(limit=1) == ["behind-quick"]
+    assert await due() == ["notice", "behind-quick", "other", "z-first"]
+    assert await due(limit=1) == ["notice"]
     assert await due(-1) == ["behind-quick", "other"]
     for state in ("started", "done"):
         await any_store.write(lambda tx, s=state: tx.effects.update(EffectId("z-first"), status=s))
         second = ["a-second"] if state == "done" else []
-        assert await due() == ["behind-quick", "other", *second, "notice"]
+        assert await due() == [*second, "notice", "behind-quick", "other"]
+
+
+async def test_agents_start_by_priority_and_age_and_hold_nothing_up(any_store: Database) -> None:
+    urgencies = ("low", "urgent", "medium", "high", "medium")
+
+    def write(tx: Tx) -> None:
+        furnish(tx, *(f"task-{n}" for n in range(6)))
+        for n, priority in enumerate(urgencies):
+            tx.tasks.update(TaskId(f"task-{n}"), NOW, priority=priority)
+            tx.effects.add(an_effect(f"{priority}-{n}", task=f"task-{n}", due_at=later(-n)))
+        tx.effects.add(an_effect("merge", task="task-5", kind="merge_pr", due_at=later(0)))
+
+    await any_store.write(write)
+    found = await any_store.read(lambda tx: tx.effects.due(NOW, 9))
+    assert [e.id for e in found] == [
+        "merge",
+        "urgent-1",
+        "high-3",
+        "medium-4",
+        "medium-2",
+        "low-0",
+    ]
+    assert [e.id for e in await any_store.read(lambda tx: tx.effects.due(NOW, 1))] == ["merge"]
 
 
 async def test_an_effect_that_waits_for_its_time_holds_up_those_behind(any_store: Database) -> None:
@@ -384,6 +407,8 @@ async def test_pull_requests_are_numbered_by_project(any_store: Database) -> Non
         await any_store.write(lambda tx: tx.pulls.add(a_pull("pull-2", number=2)))
     with pytest.raises(PullRequestNotFound, match="pull-9"):
         await any_store.write(lambda tx: tx.pulls.update("pull-9", NOW, body="x"))
+    await any_store.write(lambda tx: tx.tasks.delete(TASK))
+    assert await any_store.read(lambda tx: tx.pulls.next_number(PROJECT)) == 2
 
 
 async def test_the_open_pull_request_counts_before_the_newest(any_store: Database) -> None:

@@ -5,10 +5,16 @@ from typing import Any
 
 import pytest
 
+from agents_manager import bootstrap
+from agents_manager.domain.effects import CreateTaskBranch
+from agents_manager.domain.ids import EffectId
+from agents_manager.domain.pipeline import Policy
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput, PipelineNotFound, StaleTask, TaskNotFound
-from agents_manager.flow import edits, tasks
+from agents_manager.flow import edits, hooks, planning, tasks
+from agents_manager.flow.ports import Tx
+from agents_manager.settings import Settings
 from tests.repos import make_repo
 from tests.worlds import ANN, GREETING, World
 
@@ -30,6 +36,7 @@ async def test_every_field_can_be_changed_and_the_log_says_which(world: World) -
     changes: dict[str, Any] = {
         "title": "Better  words",
         "description": "More.",
+        "objective": "Fewer questions.",
         "type": "bug",
         "priority": "urgent",
         "size": "large",
@@ -43,12 +50,12 @@ async def test_every_field_can_be_changed_and_the_log_says_which(world: World) -
     assert edited.task.title == "Better words"
     assert edited.task.tags == ("ui",)
     assert edited.task.dependencies == (other.id,)
-    assert (edited.task.version, edited.task.pipeline_id) == (task.version, "simple")
+    assert (edited.task.version, edited.task.pipeline_id) == (task.version + 1, "simple")
     [logged] = [e for e in await world.events(task) if e.type == "task.edited"]
     assert (logged.category, logged.actor.name) == ("edit", "ann")
     assert set(logged.data["fields"]) == set(changes)
     again = await edit(world, task, **changes)
-    assert again.fields == ()
+    assert (again.fields, again.task.version) == ((), edited.task.version)
     assert (await world.types(task)).count("task.edited") == 1
 
 
@@ -83,6 +90,7 @@ async def test_a_finished_task_may_be_edited(world: World) -> None:
         ({"title": " "}, "title: a task needs a title"),
         ({"title": "x" * 201}, "title: at most 200"),
         ({"description": "x" * 200_001}, "description: at most"),
+        ({"objective": "x" * 2_001}, "objective: at most"),
         ({"type": "bgu"}, 'type: there is no "bgu". Did you mean "bug"?'),
         ({"priority": "hihg"}, 'priority: there is no "hihg". Did you mean "high"?'),
         ({"size": "xl"}, 'size: there is no "xl"'),
@@ -110,6 +118,10 @@ async def test_unknown_tasks_and_old_versions_are_refused(world: World) -> None:
         await edit(world, task, dependencies=["ffff0000"])
     with pytest.raises(StaleTask, match="version 1, not 2"):
         await edits.edit(world.s, task.id, {"title": "x"}, ANN, expect_version=2)
+    await edits.edit(world.s, task.id, {"title": "Ours"}, ANN, expect_version=1)
+    with pytest.raises(StaleTask, match="version 2, not 1"):
+        await edits.edit(world.s, task.id, {"title": "Theirs"}, ANN, expect_version=1)
+    assert (await world.view(task)).task.title == "Ours"
 
 
 async def test_no_task_waits_for_itself(world: World) -> None:
@@ -162,3 +174,27 @@ async def test_an_edited_dependency_lets_the_task_go_on(world: World) -> None:
     await world.until(second, "review")
     await tasks.move(world.s, first.id, ANN, to="cancelled")
     await world.until(first, "cancelled")
+
+
+async def test_an_edit_does_not_keep_a_failed_hook_from_taking_the_task_back(
+    tmp_path: Path, repo: Path
+) -> None:
+    """The task has another version by then, but it did not move."""
+    async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
+        s = program.services
+        project = await tasks.add_project(s, repo, None, None)
+        task = await tasks.create(s, project, tasks.NewTask(title="T", pipeline="simple"), ANN)
+        await tasks.move(s, task.id, ANN)
+        name = EffectId("branch")
+
+        def plan(tx: Tx) -> None:
+            found, entry = tx.tasks.get(task.id), tx.history.of_task(task.id)[-1]
+            effect = CreateTaskBranch()
+            planning.add(tx, s, found, effect, name, entry.id, 9, Policy.REQUIRED)
+
+        await s.store.write(plan)
+        edited = await edits.edit(s, task.id, {"title": "Other"}, ANN)
+        assert edited.task.version == 3
+        await hooks.failed(s, name, 1, "The disk is full.", retryable=False)
+        back = await s.store.read(lambda tx: tx.tasks.get(task.id))
+        assert (back.status, back.version, back.title) == ("open", 4, "Other")

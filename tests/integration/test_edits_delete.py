@@ -1,16 +1,19 @@
 """Deleting tasks, and performing failed hooks once more."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from agents_manager import bootstrap
 from agents_manager.domain.effects import DeleteWorktree, StartAgent
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow, Task
 from agents_manager.engine.durable import RecordedSteps
-from agents_manager.errors import ExternalError, RetryRefused, TaskInUse, TaskNotFound
-from agents_manager.flow import edits, hooks, planning, tasks
+from agents_manager.errors import ExternalError, ProjectInUse, RetryRefused, TaskInUse, TaskNotFound
+from agents_manager.flow import edits, hooks, planning, removal, tasks
 from agents_manager.flow.ports import Tx
+from agents_manager.settings import Settings
 from tests import repos, worlds
 from tests.worlds import ANN, GREETING, World
 
@@ -23,14 +26,14 @@ async def test_a_deleted_task_is_gone_and_its_branch_stays(world: World) -> None
     await world.settled(task)
     branch, run = view.prompts[0].payload["branch"], view.runs[0]
     head = repos.sha(world.repo, branch)
-    deleted = await edits.delete(world.s, task.id, ANN)
+    deleted = await removal.delete(world.s, task.id, ANN)
     assert (deleted.branches, deleted.released, deleted.left) == ((branch,), (), None)
     assert repos.sha(world.repo, branch) == head
     assert not (world.s.jobs_dir / run.id).exists()
     with pytest.raises(TaskNotFound):
         await world.view(task)
     with pytest.raises(TaskNotFound):
-        await edits.delete(world.s, task.id, ANN)
+        await removal.delete(world.s, task.id, ANN)
     assert await world.s.store.read(lambda tx: tx.prompts.pending()) == []
     await hooks.perform(run.effect_id, 1, world.s, RecordedSteps())
 
@@ -39,21 +42,93 @@ async def test_a_task_with_a_live_run_is_not_deleted(world: World) -> None:
     task = await world.start(HANG, pipeline="simple")
     view = await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
     assert view.run is not None
-    with pytest.raises(TaskInUse, match=f"am run stop {view.run.id}"):
-        await edits.delete(world.s, task.id, ANN, force=True)
+    with pytest.raises(TaskInUse, match=f"while run {view.run.id}"):
+        await removal.delete(world.s, task.id, ANN, force=True)
     await tasks.stop_run(world.s, view.run.id, ANN)
     await world.wait(task, lambda v: bool(v.prompts), "stopped")
     await world.settled(task)
-    await edits.delete(world.s, task.id, ANN)
+    await removal.delete(world.s, task.id, ANN)
+
+
+async def test_a_task_is_deleted_after_its_agent_was_stopped(world: World) -> None:
+    task = await world.start(HANG, pipeline="simple")
+    view = await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+    assert view.run is not None
+    job = world.s.jobs_dir / view.run.id / "1"
+    deleted = await removal.delete(world.s, task.id, ANN, stop=True)
+    assert (deleted.task.id, deleted.left) == (task.id, None)
+    assert not job.exists()
+    assert await world.s.store.read(lambda tx: tx.effects.open()) == []
+
+
+async def test_a_run_that_nothing_was_started_for_goes_with_its_task(
+    tmp_path: Path, repo: Path
+) -> None:
+    async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
+        s = program.services
+        project = await tasks.add_project(s, repo, None, None)
+        task = await tasks.create(s, project, tasks.NewTask(title="T", pipeline="simple"), ANN)
+        await tasks.move(s, task.id, ANN)
+        with pytest.raises(TaskInUse, match="--stop stops it first"):
+            await removal.delete(s, task.id, ANN)
+        await removal.delete(s, task.id, ANN, stop=True)
+        assert await s.store.read(lambda tx: tx.effects.open()) == []
+
+
+async def test_a_run_that_does_not_end_keeps_its_task(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(removal, "PATIENCE", 0)
+    task = await world.start(HANG, pipeline="simple")
+    await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+    with pytest.raises(TaskInUse, match="it was told to stop; try again"):
+        await removal.delete(world.s, task.id, ANN, stop=True)
+    await world.wait(task, lambda v: bool(v.prompts), "stopped")
+
+
+async def test_a_project_goes_with_its_tasks_and_leaves_the_repository(world: World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    branch = (await world.until(task, "review")).prompts[0].payload["branch"]
+    await world.settled(task)
+    await world.create({}, pipeline="simple", title="Behind", dependencies=[task.id])
+    head = repos.sha(world.repo, branch)
+    with pytest.raises(ProjectInUse, match="has 2 tasks"):
+        await removal.remove_project(world.s, world.project.name, ANN)
+    removed = await removal.remove_project(world.s, world.project.name, ANN, force=True)
+    assert (removed.tasks, removed.left) == (2, ())
+    assert repos.sha(world.repo, branch) == head
+    assert await world.s.store.read(lambda tx: tx.projects.all()) == []
+    again = await tasks.add_project(world.s, world.repo, None, None)
+    assert again.id != world.project.id
+
+
+async def test_a_project_is_not_removed_while_an_agent_works(world: World) -> None:
+    task = await world.start(HANG, pipeline="simple")
+    await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+    with pytest.raises(ProjectInUse, match="while run"):
+        await removal.remove_project(world.s, world.project.id, ANN, force=True)
+    removed = await removal.remove_project(world.s, world.project.id, ANN, force=True, stop=True)
+    assert removed.tasks == 1
+
+
+async def test_the_own_pipelines_of_a_project_go_with_it(world: World) -> None:
+    folder = world.repo / ".agents-manager" / "pipelines"
+    folder.mkdir(parents=True)
+    document = {**world.s.built_in["simple"], "id": "mine"}
+    (folder / "mine.json").write_text(json.dumps(document))
+    await world.create({}, pipeline="mine")
+    await removal.remove_project(world.s, world.project.id, ANN, force=True)
+    kept = await world.s.store.read(lambda tx: [p.id for p in tx.pipelines.all()])
+    assert set(kept) == set(world.s.built_in)
 
 
 async def test_a_task_that_others_wait_for_is_deleted_only_by_force(world: World) -> None:
     first = await world.create({}, pipeline="simple", title="First")
     second = await world.create({}, pipeline="simple", title="Second", dependencies=[first.id])
     with pytest.raises(TaskInUse, match="others wait for it") as refused:
-        await edits.delete(world.s, first.id, ANN)
+        await removal.delete(world.s, first.id, ANN)
     assert refused.value.details == (f'Task "Second" ({second.id})',)
-    deleted = await edits.delete(world.s, first.id, ANN, force=True)
+    deleted = await removal.delete(world.s, first.id, ANN, force=True)
     assert deleted.released == (second.id,)
     view = await world.view(second)
     assert (view.task.dependencies, view.next_mover.kind) == ((), "person")
@@ -65,7 +140,7 @@ async def test_a_worktree_that_cannot_be_removed_is_told(world: World) -> None:
     await world.until(task, "review")
     await world.settled(task)
     world.repo.rename(world.repo.with_name("moved away"))
-    deleted = await edits.delete(world.s, task.id, ANN)
+    deleted = await removal.delete(world.s, task.id, ANN)
     assert deleted.left
     world.repo.with_name("moved away").rename(world.repo)
 

@@ -154,6 +154,28 @@ async def test_performing_a_finished_effect_does_nothing(world: worlds.World) ->
     assert await world.events(task) == before
 
 
+async def test_the_most_urgent_task_gets_the_first_free_place(tmp_path: Path, repo: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.json").write_text('{"limits": {"host": 1}}')
+    async with bootstrap.client(Settings(home, None)) as program:
+        s = program.services
+        project = await tasks.add_project(s, repo, None, None)
+        for priority in ("low", "urgent", "high"):
+            new = tasks.NewTask(title=priority, priority=priority, pipeline="simple")
+            await tasks.move(s, (await tasks.create(s, project, new, ANN)).id, ANN)
+    async with worlds.working(home, repo) as world:
+        pages = {"task": None, "live": False, "after": None, "limit": 9}
+        for task in await world.s.store.read(
+            lambda tx: tx.tasks.page(project=None, status=None, after=None, limit=9)
+        ):
+            await world.until(task, "review")
+        runs = await world.s.store.read(lambda tx: tx.runs.page(**pages))
+        order = sorted(runs, key=lambda run: str(run.started_at))
+        titles = [await world.s.store.read(lambda tx, r=r: tx.tasks.get(r.task_id)) for r in order]
+        assert [task.title for task in titles] == ["urgent", "high", "low"]
+
+
 async def test_a_delayed_effect_waits_for_its_time(world: worlds.World) -> None:
     task = await world.start(GREETING, pipeline="simple")
     await world.until(task, "review")

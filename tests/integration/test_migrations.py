@@ -15,7 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
-from agents_manager.domain.ids import TaskId
+from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.errors import MigrationFailed, SchemaTooNew
 from agents_manager.store import migrate, schema
 from agents_manager.store.database import open_database
@@ -150,6 +150,37 @@ def test_scripts_and_direct_creation_write_the_same_indexes_on_postgres(postgres
     assert definitions(by_scripts) == definitions(directly)
     by_scripts.dispose()
     directly.dispose()
+
+
+def test_numbers_of_pull_requests_go_on_where_they_were(database_address: str) -> None:
+    engines = engines_of(database_address)
+    with engines.writer.begin() as connection:
+        run_scripts(connection, SCRIPTS, "0003")
+        for table, columns, values in (
+            ("am_project", "id, name, path, base_branch, created_at", "'p', 'p', '/p', 'm', {at}"),
+            ("am_pipeline", "id, version, document, hash, created_at", "'s', 1, '{{}}', 'h', {at}"),
+            (
+                "am_task",
+                "id, project_id, title, description, type, priority, size, complexity, tags,"
+                " acceptance_criteria, dependencies, pipeline_id, pipeline_version, status,"
+                " version, created_at, updated_at",
+                "'t', 'p', 't', '', '', '', '', '', '[]', '[]', '[]', 's', 1, 'o', 1, {at}, {at}",
+            ),
+            (
+                "am_pull",
+                "id, project_id, task_id, number, title, body, head_branch, base_branch, head_sha,"
+                " state, created_at, updated_at",
+                "'u', 'p', 't', 7, '', '', 'h', 'b', 's', 'merged', {at}, {at}",
+            ),
+        ):
+            row = values.format(at="'2026-03-01 12:00:00.000000'")
+            connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({row})")
+        run_scripts(connection, SCRIPTS, HEAD)
+    engines.dispose()
+    store = open_database(database_address)
+    assert asyncio.run(store.read(lambda tx: tx.pulls.next_number(ProjectId("p")))) == 8
+    assert asyncio.run(store.read(lambda tx: tx.tasks.get(TaskId("t")))).objective == ""
+    store.close()
 
 
 def test_a_database_that_is_behind_is_brought_up(engines: Engines, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def url(request: pytest.FixtureRequest) -> str | None:
 
 async def test_feature_from_creation_to_merge(tmp_path: Path, repo: Path, url: str | None) -> None:
     async with worlds.working(tmp_path / "home", repo, url) as world:
-        task = await world.start(FEATURE)
+        task = await world.start(FEATURE, objective="Guests feel welcome.")
 
         view = await world.until(task, "needs_info")
         assert view.prompts[0].type is PromptType.INFO_REQUEST
@@ -79,6 +79,7 @@ async def test_feature_from_creation_to_merge(tmp_path: Path, repo: Path, url: s
         )
         told = view.runs[-1].prompt
         assert told is not None
+        assert "Objective: Guests feel welcome." in told
         assert "Answer: hello" in told
         assert "Further instructions: keep it short" in told
         assert "- [Must Fix] greeting.txt:2 - Again." in told

@@ -61,6 +61,8 @@ class NewTask(Form):
     """Name or id."""
     title: str
     description: str = ""
+    objective: str = ""
+    """What it is good for, in a sentence or two."""
     type: Short = "feature"
     priority: Short = "medium"
     size: Short = "medium"
@@ -90,6 +92,7 @@ class TaskEdit(Form):
 
     title: str = ""
     description: str = ""
+    objective: str = ""
     type: Short = ""
     priority: Short = ""
     size: Short = ""
@@ -162,6 +165,15 @@ class PhaseOrder(Form):
 class DeleteQuery(Query):
     force: bool = False
     """Take it out of the dependencies of other tasks."""
+    stop: bool = False
+    """Stop its agent first; the answer comes when it is proven gone."""
+
+
+class RemoveQuery(Query):
+    force: bool = False
+    """Delete its tasks and their record, too."""
+    stop: bool = False
+    """Stop the agents that work at them first."""
 
 
 class RunQuery(Query):

@@ -87,6 +87,14 @@ class Deleted(schemas.Out):
     """Why its worktree is still there; null when it is gone."""
 
 
+class RemovedProject(schemas.Out):
+    project: schemas.ProjectRef
+    tasks: int
+    """How many were deleted with it."""
+    left: list[str]
+    """Why worktrees are still there."""
+
+
 class Retried(schemas.Out):
     id: str
     task_id: str

@@ -114,6 +114,7 @@ class Task(Out):
     project_id: str
     title: str
     description: str
+    objective: str
     type: str
     priority: str
     size: str

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from agents_manager.cli import session
-from agents_manager.cli.render import Line
+from agents_manager.cli.render import Line, counted
 from agents_manager.cli.session import Desk
 
 
@@ -53,6 +53,31 @@ async def show(desk: Desk, project: str | None) -> None:
     config = desk.services.configs.of(found)
     document = {"project": found, "config": config}
     desk.output.show(document, lambda: catalog.project(found, config))
+
+
+@project.command()
+@click.argument("project")
+@click.option("--force", is_flag=True, help="Delete its tasks and their record, too.")
+@click.option("--stop", is_flag=True, help="Stop the agents that are running first.")
+@session.command
+async def remove(desk: Desk, project: str, force: bool, stop: bool) -> None:
+    """Forget a project; its repository with all branches is left as it is."""
+    from agents_manager.flow import removal
+
+    if stop:
+        found = await desk.read(lambda tx: tx.projects.find(project))
+        live = await desk.read(lambda tx: tx.runs.page(task=None, live=True, after=None, limit=500))
+        await desk.need_engine_to_stop(r.task_id for r in live if r.project_id == found.id)
+    removed = await removal.remove_project(
+        desk.services, project, desk.actor, force=force, stop=stop
+    )
+    text = f'Removed "{removed.project.name}"; {removed.project.path} is left as it is.'
+    desk.output.show(removed, lambda: [Line(text)])
+    if removed.tasks:
+        gone = counted(removed.tasks, "task")
+        desk.output.say(f"Deleted with it: {gone}. Their branches and snapshots stay.")
+    for why in removed.left:
+        desk.output.say(f"A worktree could not be removed: {why}")
 
 
 @project.command()

@@ -3,7 +3,7 @@ turns what was refused into a message and an exit code. Holds the only `asyncio.
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import click
 
 from agents_manager.cli.output import Output
-from agents_manager.errors import AgentsManagerError, ProjectNotFound, StoreError
+from agents_manager.errors import AgentsManagerError, ProjectNotFound, StoreError, TaskInUse
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -63,13 +63,28 @@ class Desk:
 
     async def say_if_idle(self, task_id: "TaskId") -> None:
         """Work was left for an engine, and none is there to do it."""
-        from agents_manager.engine import host
-
-        settings = self.program.settings
-        if settings.database_url is not None or host.is_live(settings.home):
+        if self._has_engine():
             return
         if await self.read(lambda tx: tx.effects.open(task_id)):
             self.output.say(IDLE)
+
+    async def need_engine_to_stop(self, task_ids: "Iterable[TaskId]") -> None:
+        """Refuses to wait for the end of a run that nobody would bring about."""
+        if self._has_engine():
+            return
+        for task_id in task_ids:
+            live = await self.read(lambda tx, t=task_id: tx.runs.live(t))
+            if live is not None and live.started_at is not None:
+                raise TaskInUse(
+                    f'Nothing is there to stop run {live.id}; start "am serve", then try again.'
+                )
+
+    def _has_engine(self) -> bool:
+        """On Postgres it may be on another machine."""
+        from agents_manager.engine import host
+
+        settings = self.program.settings
+        return settings.database_url is not None or host.is_live(settings.home)
 
 
 def command(work: Callable[Concatenate[Desk, P], Awaitable[None]]) -> Callable[P, None]:

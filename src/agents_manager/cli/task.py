@@ -39,6 +39,7 @@ for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry
 @click.option("--project", help="Name or id; the project of the current folder unless given.")
 @click.option("--description", metavar="TEXT")
 @click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
+@click.option("--objective", metavar="TEXT", default="", help="What it is good for.")
 @click.option("--pipeline", help="The project's default unless given.")
 @click.option("--type", "kind", default="feature", show_default=True)
 @click.option("--priority", default="medium", show_default=True)
@@ -67,6 +68,7 @@ async def create(
     new = tasks.NewTask(
         title=title,
         description=text,
+        objective=fields["objective"],
         type=fields["kind"],
         priority=fields["priority"],
         size=fields["size"],

@@ -9,7 +9,7 @@ from agents_manager.cli.render import Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
-    from agents_manager.flow.edits import Deleted
+    from agents_manager.flow.removal import Deleted
 
 LISTS = {"tags": "tags", "criteria": "acceptance_criteria", "dependencies": "dependencies"}
 KEPT = "The run that is going on keeps the words it was given."
@@ -20,6 +20,7 @@ KEPT = "The run that is going on keeps the words it was given."
 @click.option("--title")
 @click.option("--description", metavar="TEXT")
 @click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
+@click.option("--objective", metavar="TEXT", help="What it is good for; empty for none.")
 @click.option("--type", "type_", metavar="TEXT")
 @click.option("--priority")
 @click.option("--size")
@@ -28,9 +29,15 @@ KEPT = "The run that is going on keeps the words it was given."
 @click.option("--criterion", "criteria", multiple=True, help="These instead of those it has.")
 @click.option("--depends-on", multiple=True, metavar="TASK", help="These instead of those it has.")
 @click.option("--clear", multiple=True, type=click.Choice(list(LISTS)), help="Leave none.")
+@click.option("--expect-version", type=int, help="Refuse if it was changed since.")
 @session.command
 async def edit(
-    desk: Desk, task: str, description_file: BinaryIO | None, clear: tuple[str, ...], **given: Any
+    desk: Desk,
+    task: str,
+    description_file: BinaryIO | None,
+    clear: tuple[str, ...],
+    expect_version: int | None,
+    **given: Any,
 ) -> None:
     """Change the words of a task, also while an agent works at it."""
     from agents_manager.flow import edits
@@ -41,7 +48,8 @@ async def edit(
         raise click.UsageError(f"Give --clear {clear[0]} or what it shall hold, not both.")
     if description_file is not None and given["description"] is not None:
         raise click.UsageError("Give --description or --description-file, not both.")
-    changes = {name: given[name] for name in ("title", "priority", "size", "complexity")}
+    words = ("title", "objective", "priority", "size", "complexity")
+    changes = {name: given[name] for name in words}
     changes["type"] = given["type_"]
     changes["description"] = (
         files.text(description_file) if description_file else given["description"]
@@ -50,7 +58,9 @@ async def edit(
     changes = {name: value for name, value in changes.items() if value is not None}
     if not changes:
         raise click.UsageError("Say what to change, for instance --title or --priority.")
-    edited = await edits.edit(desk.services, task, changes, desk.actor)
+    edited = await edits.edit(
+        desk.services, task, changes, desk.actor, expect_version=expect_version
+    )
     name = f'{short(edited.task.id)} "{one_line(edited.task.title)}"'
     what = ", ".join(edited.fields).replace("_", " ") or "nothing; it was so before"
     desk.output.show(edited, lambda: [Line(f"Changed {name}: {what}.")])
@@ -61,12 +71,16 @@ async def edit(
 @click.command()
 @click.argument("task")
 @click.option("--force", is_flag=True, help="Also if others depend on it; they do so no more.")
+@click.option("--stop", is_flag=True, help="Stop the agent that is running first.")
 @session.command
-async def delete(desk: Desk, task: str, force: bool) -> None:
+async def delete(desk: Desk, task: str, force: bool, stop: bool) -> None:
     """Delete a task and its record for ever; its branches and commits stay."""
-    from agents_manager.flow import edits
+    from agents_manager.flow import removal
 
-    deleted = await edits.delete(desk.services, task, desk.actor, force=force)
+    if stop:
+        found = await desk.read(lambda tx: tx.tasks.find(task))
+        await desk.need_engine_to_stop([found.id])
+    deleted = await removal.delete(desk.services, task, desk.actor, force=force, stop=stop)
     name = f'{short(deleted.task.id)} "{one_line(deleted.task.title)}"'
     desk.output.show(deleted, lambda: [Line(f"Deleted {name} ({deleted.task.status}).")])
     for line in _what_stays(deleted):

@@ -17,6 +17,7 @@ COMPLEXITIES = ("low", "medium", "high")
 
 MAX_TITLE = 200
 MAX_DESCRIPTION = 200_000
+MAX_OBJECTIVE = 2_000
 MAX_TAGS = 50
 MAX_TAG = 50
 MAX_CRITERIA = 100
@@ -50,11 +51,14 @@ def _title(value: str) -> str:
     return title
 
 
-def _description(value: str) -> str:
-    check_text(value)
-    if len(value) > MAX_DESCRIPTION:
-        raise ValueError(f"at most {MAX_DESCRIPTION} characters")
-    return value
+def _prose(most: int) -> Callable[[str], str]:
+    def rule(value: str) -> str:
+        check_text(value)
+        if len(value) > most:
+            raise ValueError(f"at most {most} characters")
+        return value
+
+    return rule
 
 
 def _one_of(known: Collection[str]) -> Callable[[str], str]:
@@ -111,7 +115,8 @@ def _dependencies(values: Sequence[str]) -> tuple[str, ...]:
 
 _RULES: Mapping[str, Callable[[Any], Any]] = {
     "title": _title,
-    "description": _description,
+    "description": _prose(MAX_DESCRIPTION),
+    "objective": _prose(MAX_OBJECTIVE),
     "priority": _one_of(PRIORITIES),
     "size": _one_of(SIZES),
     "complexity": _one_of(COMPLEXITIES),

@@ -47,6 +47,8 @@ class Task:
     project_id: ProjectId
     title: str
     description: str
+    objective: str
+    """What it is good for, in a sentence or two; empty when nobody said."""
     type: str
     priority: str
     size: str

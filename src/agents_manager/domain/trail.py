@@ -82,6 +82,18 @@ def as_named_now(entries: Sequence[History]) -> list[History]:
     return told[::-1]
 
 
+def went_on(entries: Sequence[History], entry: History) -> bool:
+    """Whether the task was moved after an entry of its history."""
+    later = entries[[e.id for e in entries].index(entry.id) + 1 :]
+    return any(moved(e) for e in later)
+
+
+def moved(entry: History) -> bool:
+    """Whether the task has changed its place by it: not by a refusal, a grant or a new run."""
+    standing = (Result.REFUSED, Result.GRANTED)
+    return entry.result not in standing and entry.trigger != RETRY
+
+
 def origin(pipeline: Pipeline, status: str, entries: Sequence[Entry]) -> str | None:
     """The last active status the task was in."""
     if pipeline.is_active(status):

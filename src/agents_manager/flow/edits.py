@@ -1,23 +1,15 @@
-"""Changing a task's words, removing it, and performing a failed hook once more."""
+"""Changing a task's words, and performing a failed hook once more."""
 
-import asyncio
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import event, fields
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Actor, ArtifactType, EffectRow, Project, Task
-from agents_manager.errors import (
-    AgentsManagerError,
-    InvalidInput,
-    RetryRefused,
-    TaskInUse,
-    closest,
-)
+from agents_manager.domain.task import Actor, EffectRow, Project, Task
+from agents_manager.domain.trail import went_on
+from agents_manager.errors import InvalidInput, RetryRefused, closest
 from agents_manager.flow import transitions
 from agents_manager.flow.ports import Services, Tx
 
@@ -32,17 +24,6 @@ class Edited:
     """What is different now."""
     run: Run | None
     """A run that goes on with the words it was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted:
-    task: Task
-    branches: tuple[str, ...]
-    """They stay, with their commits and the snapshots of the task."""
-    released: tuple[TaskId, ...]
-    """Tasks that depended on it, and do so no more."""
-    left: str | None
-    """Why its worktree is still there."""
 
 
 def words(s: Services, project: Project, given: Mapping[str, Any], refusal: str) -> dict[str, Any]:
@@ -91,41 +72,7 @@ async def edit(
 
     project = await s.store.read(project_of)
     kept = words(s, project, changes, "The task cannot be edited like this.")
-    return await s.store.write(lambda tx: _edit(tx, s, task_id, kept, actor, expect_version))
-
-
-async def delete(s: Services, task_id: str, actor: Actor, *, force: bool = False) -> Deleted:
-    """Removes a task and its record. Branches, commits and snapshots are never touched; with
-    force, tasks that depend on it depend on it no more."""
-
-    def write(tx: Tx) -> tuple[Deleted, Project, list[Run]]:
-        task = tx.tasks.find(task_id)
-        _refuse_while_busy(tx, task)
-        dependents = tx.tasks.depending_on(task.id)
-        if dependents and not force:
-            raise TaskInUse(
-                f"{_named(task)} cannot be deleted: others wait for it. Delete it with --force, or"
-                " take it out of their dependencies first.",
-                [_named(other) for other in dependents],
-            )
-        branches = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-        runs, project = tx.runs.of_task(task.id), tx.projects.get(task.project_id)
-        for other in dependents:
-            rest = tuple(d for d in other.dependencies if d != task.id)
-            _edit(tx, s, other.id, {"dependencies": rest}, actor, None)
-        tx.tasks.delete(task.id)
-        kept = tuple(b.label for b in branches)
-        released = tuple(other.id for other in dependents)
-        return Deleted(task, kept, released, None), project, runs
-
-    deleted, project, runs = await s.store.write(write)
-    for folder in [*(s.jobs_dir / run.id for run in runs), s.agent_homes_dir / deleted.task.id]:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
-    try:
-        await s.workspaces.remove(Path(project.path), deleted.task.id)
-    except AgentsManagerError as error:
-        return Deleted(deleted.task, deleted.branches, deleted.released, error.message)
-    return deleted
+    return await s.store.write(lambda tx: change(tx, s, task_id, kept, actor, expect_version))
 
 
 async def retry_hook(s: Services, task_id: str, hook: str | None, actor: Actor) -> EffectRow:
@@ -148,14 +95,15 @@ async def retry_hook(s: Services, task_id: str, hook: str | None, actor: Actor) 
     return await s.store.write(write)
 
 
-def _edit(
+def change(
     tx: Tx,
     s: Services,
     task_id: str,
     kept: Mapping[str, Any],
     actor: Actor,
-    expect_version: int | None,
+    expect_version: int | None = None,
 ) -> Edited:
+    """Writes words that are settled; the task gets a new version if any of them is new."""
     task = tx.tasks.find(task_id)
     transitions.expect(task, expect_version)
     wanted = dict(kept)
@@ -165,7 +113,7 @@ def _edit(
     live = tx.runs.live(task.id)
     if changed:
         now = s.clock.now()
-        tx.tasks.update(task.id, now, **changed)
+        tx.tasks.update(task.id, now, version=task.version + 1, **changed)
         happened = event.TaskEdited(fields=tuple(changed), run=live.id if live else None)
         tx.events.add(task.id, happened, actor, now)
     if "dependencies" in changed:
@@ -192,37 +140,22 @@ def _circle(tx: Tx, task: Task, others: Sequence[Task]) -> list[Task]:
     return []
 
 
-def _refuse_while_busy(tx: Tx, task: Task) -> None:
-    live = tx.runs.live(task.id)
-    if live is not None:
-        raise TaskInUse(
-            f"{_named(task)} cannot be deleted while run {live.id} goes on;"
-            f" stop it first: am run stop {live.id}"
-        )
-    begun = [e.kind for e in tx.effects.open(task.id) if e.status == "started"]
-    if begun:
-        raise TaskInUse(
-            f"{_named(task)} cannot be deleted while the engine performs {', '.join(begun)};"
-            " try again in a moment."
-        )
-
-
 def _to_retry(tx: Tx, task: Task, hook: str | None) -> EffectRow:
     failed = tx.effects.failed(task.id)
     meant = [e for e in failed if hook is None or e.kind == hook or e.id.startswith(hook)]
     if hook is not None and not meant:
         raise RetryRefused(
-            f'{_named(task)} has no failed hook "{hook}".', [_told(e, None) for e in failed]
+            f'{named(task)} has no failed hook "{hook}".', [_told(e, None) for e in failed]
         )
     if not meant:
-        raise RetryRefused(f"{_named(task)} has no failed hook.")
+        raise RetryRefused(f"{named(task)} has no failed hook.")
     refusals = {e.id: _why_not(tx, task, e) for e in meant}
     possible = [e for e in meant if refusals[e.id] is None]
     if len(possible) == 1:
         return possible[0]
     what = "no failed hook that may be performed again" if not possible else "several failed hooks"
     raise RetryRefused(
-        f"{_named(task)} has {what}{'; say which' if possible else ''}.",
+        f"{named(task)} has {what}{'; say which' if possible else ''}.",
         [_told(e, refusals[e.id]) for e in meant],
     )
 
@@ -233,7 +166,7 @@ def _why_not(tx: Tx, task: Task, effect: EffectRow) -> str | None:
     if effect.kind == "start_agent":
         return "a run that ended is not repeated; start another one"
     entry = tx.history.get(effect.history_id)
-    if entry.version != task.version or entry.to != task.status:
+    if went_on(tx.history.of_task(task.id), entry):
         return f"the task went on since, and is in {task.status} now"
     return None
 
@@ -243,5 +176,5 @@ def _told(effect: EffectRow, refusal: str | None) -> str:
     return f"{effect.id} {effect.kind}: {effect.error or 'no error is on record'}{why}"
 
 
-def _named(task: Task) -> str:
+def named(task: Task) -> str:
     return f'Task "{task.title}" ({task.id})'

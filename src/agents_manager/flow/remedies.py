@@ -8,7 +8,7 @@ from agents_manager.domain.ids import HistoryId, TaskId
 from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
-from agents_manager.domain.trail import RETRY
+from agents_manager.domain.trail import RETRY, went_on
 from agents_manager.errors import TransitionRefused
 from agents_manager.flow import asking, planning, transitions
 from agents_manager.flow.ports import Services, Tx
@@ -18,7 +18,7 @@ def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
     """Takes the task back to where it came from after a required effect has finally failed."""
     entry = tx.history.get(effect.history_id)
     task = tx.tasks.get(effect.task_id)
-    if task.version != entry.version or task.status != entry.to or entry.source == entry.to:
+    if entry.source == entry.to or went_on(tx.history.of_task(task.id), entry):
         return
     now = s.clock.now()
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)

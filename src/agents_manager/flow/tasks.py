@@ -31,6 +31,7 @@ MANUAL = Trigger(type=TriggerType.MANUAL)
 class NewTask:
     title: str
     description: str = ""
+    objective: str = ""
     type: str = "feature"
     priority: str = "medium"
     size: str = "medium"

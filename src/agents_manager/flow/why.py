@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import takewhile
 
 from agents_manager.domain.ids import PromptId
 from agents_manager.domain.names import visible
@@ -9,7 +10,7 @@ from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.prompt import who_may_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow, History, Result, Task
-from agents_manager.domain.trail import MIGRATION, RETRY
+from agents_manager.domain.trail import MIGRATION, RETRY, moved
 from agents_manager.flow.liveness import SHOWN, Mover
 from agents_manager.flow.pipelines import plain
 from agents_manager.flow.ports import Tx
@@ -36,7 +37,7 @@ def paragraph(tx: Tx, task: Task, pipeline: Pipeline, mover: Mover) -> str:
         *_asked(tx, mover),
     ]
     if mover.kind != "finished":
-        sentences += [*_refused(task, entries), *_trouble(tx, task, last), *_edited(tx, task)]
+        sentences += [*_refused(entries), *_trouble(tx, task, last), *_edited(tx, task)]
     return " ".join(visible(one, 2 * SHOWN) for one in sentences)
 
 
@@ -69,10 +70,11 @@ def _asked(tx: Tx, mover: Mover) -> Iterator[str]:
         yield _end(prompt.note)
 
 
-def _refused(task: Task, entries: list[History]) -> Iterator[str]:
-    refused = [e for e in entries if e.result is Result.REFUSED and e.version == task.version]
+def _refused(entries: list[History]) -> Iterator[str]:
+    since = list(takewhile(lambda e: not moved(e), reversed(entries)))
+    refused = [e for e in since if e.result is Result.REFUSED]
     if refused:
-        last = refused[-1]
+        last = refused[0]
         who = last.actor.name or last.actor.type.value
         reasons = " ".join(g.reason for g in last.guards if not g.passed) or last.reason or ""
         what = last.outcome or last.trigger

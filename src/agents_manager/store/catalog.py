@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, or_, select
+from sqlalchemy import bindparam, delete, func, insert, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain import pipeline as pipelines
@@ -37,6 +37,7 @@ _NAMED = PROJECTS.select.where(
     )
 )
 _BY_PATH = PROJECTS.select.where(_PROJECT.path == bindparam("wanted"))
+_DELETE_PROJECT = delete(schema.project).where(_PROJECT.id == bindparam("b_id"))
 _ALL_PROJECTS = PROJECTS.select.order_by(_PROJECT.created_at, _PROJECT.id)
 
 _PIPELINE = schema.pipeline.c
@@ -61,6 +62,7 @@ _EACH_NEWEST = (
     select(_PIPELINE.id, func.max(_PIPELINE.version)).group_by(_PIPELINE.id).order_by(_PIPELINE.id)
 )
 _ADD_PIPELINE = insert(schema.pipeline)
+_DELETE_PIPELINE = delete(schema.pipeline).where(_PIPELINE.id == bindparam("b_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,9 @@ class Projects:
 
     def update(self, project_id: ProjectId, **fields: Any) -> None:
         PROJECTS.update(self._session, project_id, fields)
+
+    def delete(self, project_id: ProjectId) -> None:
+        self._session.run(_DELETE_PROJECT, {"b_id": project_id})
 
 
 class Pipelines:
@@ -166,6 +171,9 @@ class Pipelines:
     def all(self) -> list[Pipeline]:
         newest = self._session.all(_EACH_NEWEST)
         return [self.get(id, version) for id, version in newest]
+
+    def delete(self, pipeline_id: str) -> None:
+        self._session.run(_DELETE_PIPELINE, {"b_id": pipeline_id})
 
     def _read(self, pipeline_id: str, version: int) -> Pipeline:
         document = self.document(pipeline_id, version)

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import (
     BindParameter,
     bindparam,
+    case,
     exists,
     func,
     insert,
@@ -16,6 +17,7 @@ from sqlalchemy import (
 )
 
 from agents_manager.domain.effects import OUT_OF_LINE
+from agents_manager.domain.fields import PRIORITIES
 from agents_manager.domain.ids import EffectId, HistoryId, TaskId
 from agents_manager.domain.task import OPEN_EFFECTS, EffectRow
 from agents_manager.errors import NotFound
@@ -42,13 +44,26 @@ _BLOCKED = exists().where(
     _EARLIER.c.status.in_(_OPEN_STATUS),
     _KEEPS_LINE,
 )
+# Agents may have to wait for a place, so nothing else must stand behind them.
+_STARTS = case((_EFFECT.kind == "start_agent", 1), else_=0)
+_URGENCY = (
+    select(case({name: n for n, name in enumerate(PRIORITIES)}, value=schema.task.c.priority))
+    .where(schema.task.c.id == _EFFECT.task_id)
+    .scalar_subquery()
+)
 _DUE = (
     EFFECTS.select.where(
         _EFFECT.status == "pending",
         _EFFECT.due_at <= bindparam("now"),
         or_(_EFFECT.kind.in_(sorted(OUT_OF_LINE)), ~_BLOCKED),
     )
-    .order_by(_EFFECT.due_at, _EFFECT.task_id, _EFFECT.seq)
+    .order_by(
+        _STARTS,
+        case((_STARTS == 1, _URGENCY), else_=0).desc(),
+        _EFFECT.due_at,
+        _EFFECT.task_id,
+        _EFFECT.seq,
+    )
     .limit(bindparam("most"))
 )
 _OPEN = EFFECTS.select.where(_EFFECT.status.in_(_OPEN_STATUS))

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import ProjectId, TaskId
@@ -15,7 +15,13 @@ from agents_manager.store.statements import Session
 
 PULLS = Rows(schema.pull, PullRequest, PullRequestNotFound, state=PullState)
 _PULL = schema.pull.c
-_LAST_NUMBER = select(func.max(_PULL.number)).where(_PULL.project_id == bindparam("wanted"))
+_PROJECT = schema.project.c
+_LAST_NUMBER = select(_PROJECT.last_pull).where(_PROJECT.id == bindparam("wanted"))
+_TAKE_NUMBER = (
+    update(schema.project)
+    .where(_PROJECT.id == bindparam("b_project"), _PROJECT.last_pull < bindparam("b_number"))
+    .values(last_pull=bindparam("b_number"))
+)
 _BEST_FIRST = PULLS.select.order_by(
     (_PULL.state == PullState.OPEN).desc(), _PULL.number.desc()
 ).limit(1)
@@ -45,6 +51,8 @@ class Pulls:
                 branches = f'from "{pull.head_branch}" to "{pull.base_branch}"'
                 raise Conflict(f"There is an open pull request {branches} already.") from error
             raise
+        taken = {"b_project": pull.project_id, "b_number": pull.number}
+        self._session.run(_TAKE_NUMBER, taken)
 
     def next_number(self, project_id: ProjectId) -> int:
         return (self._session.scalar(_LAST_NUMBER, {"wanted": project_id}) or 0) + 1

@@ -63,6 +63,8 @@ project = Table(
     *_must("path", "base_branch"),
     *_may("trusted_commands"),
     *_must("created_at", be=UtcTime),
+    # The highest number a pull request had: those of deleted tasks are not given again.
+    Column("last_pull", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("path"),
 )
 
@@ -90,6 +92,7 @@ task = Table(
     *_may("plan", be=Prose),
     *_must("version", be=Integer),
     *_must("created_at", "updated_at", be=UtcTime),
+    Column("objective", Prose, nullable=False, server_default=text("''")),
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
     ),

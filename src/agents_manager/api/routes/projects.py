@@ -10,7 +10,7 @@ from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
-from agents_manager.flow import pipelines, ports, tasks
+from agents_manager.flow import pipelines, ports, removal, tasks
 
 router = APIRouter()
 
@@ -42,6 +42,16 @@ async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.P
     """Allows the project's commands as they stand now."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
     return _project(s, await tasks.trust_project(s, project))
+
+
+@router.delete("/projects/{project_id}", tags=["projects"])
+async def remove_project(
+    s: Services, actor: Admin, project_id: str, query: Annotated[forms.RemoveQuery, Query()]
+) -> pages.RemovedProject:
+    """Forgets a project; its repository is left as it is. Refused while it has tasks, unless
+    forced, and while an agent works at one, unless it is to be stopped first."""
+    removed = await removal.remove_project(s, project_id, actor, force=query.force, stop=query.stop)
+    return pages.RemovedProject.of(removed)
 
 
 @router.get("/pipelines", tags=["pipelines"])

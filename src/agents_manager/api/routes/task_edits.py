@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
-from agents_manager.flow import edits, views
+from agents_manager.flow import edits, removal, views
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/tasks", tags=["tasks"])
 @router.patch("/{task_id}")
 async def edit_task(s: Services, actor: Caller, task_id: str, form: forms.TaskEdit) -> pages.Edited:
     """Changes the words of a task, also while an agent works at it; lists are replaced as a whole.
-    The task keeps its version and its pipeline."""
+    The task gets a new version and keeps its pipeline."""
     changes = form.model_dump(exclude_unset=True, exclude={"expect_version"})
     edited = await edits.edit(s, task_id, changes, actor, expect_version=form.expect_version)
     return pages.Edited(
@@ -29,8 +29,10 @@ async def delete_task(
     s: Services, actor: Admin, task_id: str, query: Annotated[forms.DeleteQuery, Query()]
 ) -> pages.Deleted:
     """Deletes a task and its record for ever; branches, commits and snapshots stay. Refused while
-    a run goes on or, unless forced, while other tasks depend on it."""
-    return pages.Deleted.of(await edits.delete(s, task_id, actor, force=query.force))
+    a run goes on, unless it is to be stopped first, and, unless forced, while other tasks depend
+    on it."""
+    deleted = await removal.delete(s, task_id, actor, force=query.force, stop=query.stop)
+    return pages.Deleted.of(deleted)
 
 
 @router.get("/{task_id}/why")

@@ -132,8 +132,9 @@ def _questions(view: TaskView) -> Iterator[Line]:
 
 
 def _described(task: Task) -> Iterator[Line]:
-    for heading, text in (("Description", task.description), ("Plan", task.plan or "")):
-        if text.strip():
+    parts = {"Objective": task.objective, "Description": task.description, "Plan": task.plan}
+    for heading, text in parts.items():
+        if text and text.strip():
             yield Line()
             yield title(heading)
             yield from excerpt(text, SHOWN_LINES, indent=2)

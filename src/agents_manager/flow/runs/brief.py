@@ -55,6 +55,8 @@ def sections(
 
 def _task(task: Task) -> str:
     lines = [f"Title: {task.title}", "", task.description or "(no description)"]
+    if task.objective:
+        lines += ["", f"Objective: {task.objective}"]
     if task.acceptance_criteria:
         lines += ["", "Acceptance criteria:", *(f"- {c}" for c in task.acceptance_criteria)]
     tags = ", ".join(task.tags) or "none"

@@ -1,0 +1,168 @@
+"""Removing tasks and projects with their record. Branches, commits and snapshots are never touched,
+and nothing is removed while an agent works at it, unless it is to be stopped first."""
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.run import Run, RunStatus
+from agents_manager.domain.task import Actor, ArtifactType, Project, Task
+from agents_manager.errors import AgentsManagerError, ProjectInUse, TaskInUse
+from agents_manager.flow import edits, pipelines, tasks
+from agents_manager.flow.ports import Services, Tx
+
+POLL_S = 0.1
+PATIENCE = 200
+"""How often it is looked whether a run that was told to stop is gone."""
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    task: Task
+    branches: tuple[str, ...]
+    """They stay, with their commits and the snapshots of the task."""
+    released: tuple[TaskId, ...]
+    """Tasks that depended on it, and do so no more."""
+    left: str | None
+    """Why its worktree is still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    project: Project
+    tasks: int
+    left: tuple[str, ...]
+    """Why worktrees are still there."""
+
+
+async def delete(
+    s: Services, task_id: str, actor: Actor, *, force: bool = False, stop: bool = False
+) -> Deleted:
+    """Removes a task and its record. With force, tasks that depend on it depend on it no more;
+    with stop, its agent is proven gone first."""
+    task = await s.store.read(lambda tx: tx.tasks.find(task_id))
+    if stop:
+        await _stop(s, [task.id], actor)
+
+    def write(tx: Tx) -> tuple[Deleted, Project, list[Run]]:
+        found = tx.tasks.get(task.id)
+        busy = _busy(tx, found, stop=stop)
+        if busy is not None:
+            raise TaskInUse(f"{edits.named(found)} cannot be deleted {busy}")
+        dependents = tx.tasks.depending_on(task.id)
+        if dependents and not force:
+            raise TaskInUse(
+                f"{edits.named(found)} cannot be deleted: others wait for it. Delete it with"
+                " --force, or take it out of their dependencies first.",
+                [edits.named(other) for other in dependents],
+            )
+        project, runs = tx.projects.get(found.project_id), tx.runs.of_task(task.id)
+        return _delete(tx, s, found, actor), project, runs
+
+    deleted, project, runs = await s.store.write(write)
+    return replace(deleted, left=await _clear(s, project, task.id, runs))
+
+
+async def remove_project(
+    s: Services, name_or_id: str, actor: Actor, *, force: bool = False, stop: bool = False
+) -> Removed:
+    """Forgets a project. With force its tasks and their record go with it; with stop, agents that
+    work at them are proven gone first. The repository is left as it is."""
+
+    def every(tx: Tx) -> tuple[Project, list[Task]]:
+        found = tx.projects.find(name_or_id)
+        return found, _tasks(tx, found.id)
+
+    project, found = await s.store.read(every)
+    if found and not force:
+        raise ProjectInUse(
+            f'Project "{project.name}" has {len(found)} tasks. To delete them and their record'
+            " with it, add --force; branches and commits stay."
+        )
+    if stop:
+        await _stop(s, [task.id for task in found], actor)
+
+    def write(tx: Tx) -> list[tuple[Task, list[Run]]]:
+        gone = _tasks(tx, project.id)
+        for task in gone:
+            busy = _busy(tx, task, stop=stop)
+            if busy is not None:
+                raise ProjectInUse(f'Project "{project.name}" cannot be removed {busy}')
+        with_runs = [(task, tx.runs.of_task(task.id)) for task in gone]
+        for task in gone:
+            _delete(tx, s, task, actor)
+        for pipeline in tx.pipelines.all():
+            if pipeline.id.endswith(f"{pipelines.OF}{project.id}"):
+                tx.pipelines.delete(pipeline.id)
+        tx.projects.delete(project.id)
+        return with_runs
+
+    gone = await s.store.write(write)
+    left = [await _clear(s, project, task.id, runs) for task, runs in gone]
+    return Removed(project, len(gone), tuple(dict.fromkeys(why for why in left if why)))
+
+
+def _tasks(tx: Tx, project: ProjectId) -> list[Task]:
+    found: list[Task] = []
+    after: str | None = None
+    while page := tx.tasks.page(project=project, status=None, after=after, limit=PAGE):
+        found += page
+        after = page[-1].id
+    return found
+
+
+def _delete(tx: Tx, s: Services, task: Task, actor: Actor) -> Deleted:
+    branches = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
+    dependents = tx.tasks.depending_on(task.id)
+    for other in dependents:
+        rest = tuple(d for d in other.dependencies if d != task.id)
+        edits.change(tx, s, other.id, {"dependencies": rest}, actor)
+    tx.tasks.delete(task.id)
+    return Deleted(
+        task, tuple(b.label for b in branches), tuple(other.id for other in dependents), None
+    )
+
+
+async def _clear(s: Services, project: Project, task_id: TaskId, runs: Sequence[Run]) -> str | None:
+    """Removes what lies on the disk; why the worktree is still there."""
+    for run in runs:
+        await asyncio.to_thread(shutil.rmtree, s.jobs_dir / run.id, ignore_errors=True)
+    try:
+        await s.workspaces.remove(Path(project.path), task_id)
+    except AgentsManagerError as error:
+        return error.message
+    return None
+
+
+async def _stop(s: Services, task_ids: Sequence[TaskId], actor: Actor) -> None:
+    """Orders the live runs to be stopped and waits until they are proven gone, for a while."""
+
+    def busy(tx: Tx) -> list[Task]:
+        known = [tx.tasks.get(task_id) for task_id in task_ids]
+        return [task for task in known if _busy(tx, task, stop=True)]
+
+    for task in await s.store.read(busy):
+        live = await s.store.read(lambda tx, t=task: tx.runs.live(t.id))
+        if live is not None:
+            await tasks.stop_run(s, live.id, actor)
+    for _ in range(PATIENCE):
+        if not await s.store.read(busy):
+            return
+        await asyncio.sleep(POLL_S)
+
+
+def _busy(tx: Tx, task: Task, *, stop: bool) -> str | None:
+    """Why a task cannot be removed now. A run that nothing was started for needs no stopping."""
+    live = tx.runs.live(task.id)
+    begun = [e.kind for e in tx.effects.open(task.id) if e.status == "started"]
+    if live is not None and (not stop or live.status is RunStatus.RUNNING):
+        way = "it was told to stop; try again when it is gone" if stop else "--stop stops it first"
+        return f'while run {live.id} of "{task.title}" goes on ({way}).'
+    if begun:
+        names = ", ".join(begun)
+        return f'while the engine performs {names} for "{task.title}"; try again in a moment.'
+    return None
