@@ -18,7 +18,7 @@ from agents_manager import bootstrap
 from agents_manager.domain.task import Project, Task
 from agents_manager.flow import tasks
 from agents_manager.flow.ports import Services
-from agents_manager.store.engines import sqlite_module
+from agents_manager.store import library
 from bench.places import ANN, place
 from bench.rows import Row
 
@@ -79,9 +79,9 @@ class Written:
 
 def _copy(database: str | Path, to: Path) -> Any:
     """A connection, as our own writer has one, to a copy of the file."""
-    with closing(sqlite_module().connect(database)) as connection:
+    with closing(library.sqlite().connect(database)) as connection:
         connection.execute("VACUUM INTO ?", (str(to),))
-    copy = sqlite_module().connect(to, isolation_level=None)
+    copy = library.sqlite().connect(to, isolation_level=None)
     for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
         copy.execute(f"PRAGMA {pragma}")
     return copy
@@ -89,7 +89,7 @@ def _copy(database: str | Path, to: Path) -> Any:
 
 def _written(database: str | Path, moved: Sequence[Task]) -> list[Written]:
     found: list[Written] = []
-    with closing(sqlite_module().connect(database)) as connection:
+    with closing(library.sqlite().connect(database)) as connection:
         for task in moved:
             after = "SELECT status, version, updated_at FROM am_task WHERE id=?"
             [state] = connection.execute(after, (task.id,))

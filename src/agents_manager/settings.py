@@ -1,4 +1,4 @@
-"""The only reader of the environment and of configuration files.
+"""The only reader of configuration files.
 
 Layers, later wins: defaults < `<AM_HOME>/config.json` < `<project>/.agents-manager/config.json`.
 Unknown keys are errors that name the closest key.
@@ -6,10 +6,8 @@ Unknown keys are errors that name the closest key.
 
 import hashlib
 import json
-import os
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
@@ -24,8 +22,18 @@ from agents_manager.domain import strict_json
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
+from agents_manager.environment import Settings, from_environment, user_name
 from agents_manager.errors import InvalidConfig, closest
-from agents_manager.flow.ports import CheckSpec, ProjectConfig, SetupSpec, WorkspaceRules
+from agents_manager.flow.ports import (
+    CheckSpec,
+    Layer,
+    ProjectConfig,
+    Setting,
+    SetupSpec,
+    WorkspaceRules,
+)
+
+__all__ = ["Settings", "from_environment", "user_name"]
 
 PROJECT_FOLDER = ".agents-manager"
 MAX_FILE_BYTES = 1024 * 1024
@@ -38,6 +46,8 @@ SETUP_INPUTS = (
     *("composer.json", "composer.lock", "mix.exs", "mix.lock", "pom.xml", "build.gradle*"),
     *(".tool-versions", ".nvmrc", ".python-version"),
 )
+DEFAULT: Layer = "default"
+"""The layer of what no file says."""
 
 
 class _Keys(Value):
@@ -161,28 +171,6 @@ class Config(_Keys):
     """When they are not; what falls due then is sent at their end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What one process needs to know before it can begin."""
-
-    home: Path
-    database_url: str | None
-
-    @property
-    def database(self) -> str | Path:
-        return self.database_url or self.home / "agents-manager.db"
-
-
-def from_environment() -> Settings:
-    home = Path(os.environ.get("AM_HOME") or Path.home() / ".agents-manager").expanduser()
-    return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None)
-
-
-def user_name() -> str:
-    """How this machine's user is called in the record."""
-    return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"
-
-
 class ConfigFiles:
     """Reads the layers anew whenever a file changed."""
 
@@ -235,18 +223,39 @@ class ConfigFiles:
         return self.config(project).agents
 
     def config(self, project: Project | None) -> Config:
-        layers = {self._home / "config.json": self._home}
-        if project is not None:
-            folder = Path(project.path)
-            layers[folder / PROJECT_FOLDER / "config.json"] = folder
+        layers = self._layers(project)
         merged: dict[str, Any] = {}
-        for layer, folder in layers.items():
+        for name, layer in layers.items():
+            folder = self._home if name == "user" else layer.parent.parent
             merged = _merge(merged, _anchored(self._layer(layer), folder))
         try:
             return Config.model_validate(merged)
         except ValidationError as error:
-            named = " and ".join(str(layer) for layer in layers)
+            named = " and ".join(str(layer) for layer in layers.values())
             raise InvalidConfig(f"{named} have errors together.", _faults(error)) from None
+
+    def explain(self, project: Project | None) -> list[Setting]:
+        """Every value in effect, with the layer, file and line that it comes from."""
+        config = self.config(project).model_dump(mode="json", by_alias=True, serialize_as_any=True)
+        layers = list(reversed(self._layers(project).items()))
+        return [self._sourced(place, value, layers) for place, value in _leaves(config)]
+
+    def _sourced(
+        self, place: tuple[str, ...], value: Any, layers: Sequence[tuple[Layer, Path]]
+    ) -> Setting:
+        key = ".".join(place)
+        for name, path in layers:
+            written = _written(self._layer(path), place)
+            if written is not None:
+                return Setting(key, value, name, path, _line_of(written, _text(path)))
+        return Setting(key, value, DEFAULT, None, None)
+
+    def _layers(self, project: Project | None) -> dict[Layer, Path]:
+        """The files by the names of their layers, the later wins."""
+        layers: dict[Layer, Path] = {"user": self._home / "config.json"}
+        if project is not None:
+            layers["project"] = Path(project.path) / PROJECT_FOLDER / "config.json"
+        return layers
 
     def _layer(self, path: Path) -> Mapping[str, Any]:
         try:
@@ -327,6 +336,32 @@ def _line_of(place: tuple[int | str, ...], text: str) -> int:
         quoted = json.dumps(part, ensure_ascii=False)
         found = next((n for n in range(found, len(lines)) if quoted in lines[n]), found)
     return found + 1
+
+
+def _leaves(
+    value: Mapping[str, Any], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every value that is no object itself, or an empty one, with the keys that lead to it."""
+    for key, item in value.items():
+        place = (*above, key)
+        if isinstance(item, dict) and item:
+            yield from _leaves(cast("dict[str, Any]", item), place)
+        else:
+            yield place, item
+
+
+def _written(layer: Mapping[str, Any], place: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The keys as the layer writes them, if it says something there; snake_case is read too."""
+    at: object = layer
+    found: list[str] = []
+    for part in place:
+        fields = cast("dict[str, object]", at) if isinstance(at, dict) else {}
+        key = part if part in fields else next((k for k in fields if to_camel(k) == part), None)
+        if key is None:
+            return None
+        found.append(key)
+        at = fields[key]
+    return tuple(found)
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from agents_manager.api import schemas
 from agents_manager.domain.finding import Severity
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import Result
+from agents_manager.flow.ports import Layer
 
 
 class Health(schemas.Out):
@@ -85,6 +86,20 @@ class Deleted(schemas.Out):
     """Tasks that depended on it, and do so no more."""
     left: str | None
     """Why its worktree is still there; null when it is gone."""
+
+
+class Setting(schemas.Out):
+    key: str
+    """As in the file, with dots between the keys of nested objects."""
+    value: Any
+    layer: Layer
+    file: str | None
+    line: int | None
+
+
+class Settings(schemas.Out):
+    items: list[Setting]
+    next: str | None
 
 
 class RemovedProject(schemas.Out):

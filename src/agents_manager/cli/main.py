@@ -26,6 +26,9 @@ COMMANDS = {
     "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
     "snapshot": Entry("snapshot", "See and take back the work that runs left uncommitted."),
+    "doctor": Entry("doctor", "Say what is in order and what is not, with the way out."),
+    "completion": Entry("completion", "Make your shell complete commands and identifiers."),
+    "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
 }
 

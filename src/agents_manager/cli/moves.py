@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.render import Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @session.command
 async def start(desk: Desk, task: str) -> None:
     """Make the one move by hand that goes on from here."""
@@ -24,8 +24,8 @@ async def start(desk: Desk, task: str) -> None:
 
 
 @click.command()
-@click.argument("task")
-@click.argument("status")
+@arguments.task
+@click.argument("status", shell_complete=completing.statuses)
 @click.option("--force", is_flag=True, help="Pass the guards; marked as forced.")
 @click.option("--reason", help="Why; kept in the history.")
 @click.option("--stop", is_flag=True, help="Stop the agent that is running first.")
@@ -38,7 +38,7 @@ async def move(
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @click.option("--reason", help="Why; kept in the history.")
 @session.command
 async def cancel(desk: Desk, task: str, reason: str | None) -> None:
@@ -50,7 +50,7 @@ async def cancel(desk: Desk, task: str, reason: str | None) -> None:
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @session.command
 async def grant(desk: Desk, task: str) -> None:
     """Grant a task more rounds after its limit of rounds was reached."""

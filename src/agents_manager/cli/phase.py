@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, session
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def phase() -> None:
 
 
 @phase.command("list")
-@click.argument("task")
+@arguments.task
 @session.command
 async def list_phases(desk: Desk, task: str) -> None:
     """List the phases of a task in their order."""
@@ -27,7 +27,7 @@ async def list_phases(desk: Desk, task: str) -> None:
 
 
 @phase.command()
-@click.argument("task")
+@arguments.task
 @click.argument("number", type=int)
 @session.command
 async def skip(desk: Desk, task: str, number: int) -> None:
@@ -38,7 +38,7 @@ async def skip(desk: Desk, task: str, number: int) -> None:
 
 
 @phase.command()
-@click.argument("task")
+@arguments.task
 @click.argument("numbers", type=int, nargs=-1, required=True)
 @session.command
 async def reorder(desk: Desk, task: str, numbers: tuple[int, ...]) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from agents_manager.cli import pipeline_check, pipeline_versions, session
+from agents_manager.cli import arguments, pipeline_check, pipeline_versions, session
 from agents_manager.cli.session import Desk
 
 
@@ -38,7 +38,7 @@ async def list_pipelines(desk: Desk) -> None:
 
 
 @pipeline.command()
-@click.argument("pipeline")
+@arguments.pipeline
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
 async def show(desk: Desk, pipeline: str, version: int | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agents_manager.cli import files, pipeline_versions, session
+from agents_manager.cli import completing, files, pipeline_versions, session
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Looked:
 
 
 @click.command()
-@click.argument("pipeline", metavar="PIPELINE|FILE|-")
+@click.argument("pipeline", metavar="PIPELINE|FILE|-", shell_complete=completing.pipelines)
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
 async def lint(desk: Desk, pipeline: str, version: int | None) -> None:
@@ -66,7 +66,7 @@ async def lint(desk: Desk, pipeline: str, version: int | None) -> None:
 
 
 @click.command()
-@click.argument("pipeline", metavar="PIPELINE|FILE")
+@click.argument("pipeline", metavar="PIPELINE|FILE", shell_complete=completing.pipelines)
 @click.option("--script", metavar="FILE|-", help="The steps, as a JSON or YAML list.")
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
@@ -89,7 +89,7 @@ async def simulate(desk: Desk, pipeline: str, script: str | None, version: int |
 
 
 @click.command()
-@click.argument("pipeline", metavar="PIPELINE|FILE|-")
+@click.argument("pipeline", metavar="PIPELINE|FILE|-", shell_complete=completing.pipelines)
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
 async def graph(desk: Desk, pipeline: str, version: int | None) -> None:

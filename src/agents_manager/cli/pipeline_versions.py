@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 import click
 
-from agents_manager.cli import files, session
+from agents_manager.cli import arguments, completing, files, session
 from agents_manager.cli.session import Desk
 
 
@@ -25,7 +25,7 @@ async def import_(desk: Desk, file: BinaryIO) -> None:
 
 
 @click.command()
-@click.argument("pipeline")
+@arguments.pipeline
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
 async def export(desk: Desk, pipeline: str, version: int | None) -> None:
@@ -37,10 +37,14 @@ async def export(desk: Desk, pipeline: str, version: int | None) -> None:
 
 
 @click.command()
-@click.argument("pipeline")
+@arguments.pipeline
 @click.option("--to", "version", type=click.IntRange(min=1), help="The newest unless given.")
 @click.option("--map", "pairs", multiple=True, metavar="OLD=NEW", help="Several times.")
-@click.option("--task", help="Only this one; all on older versions unless given.")
+@click.option(
+    "--task",
+    shell_complete=completing.tasks,
+    help="Only this one; all on older versions unless given.",
+)
 @click.option("--apply", is_flag=True, help="Do it; without it you are only shown what would be.")
 @session.command
 async def migrate(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, session
 from agents_manager.cli.render import Line, counted
 from agents_manager.cli.session import Desk
 
@@ -43,7 +43,7 @@ async def list_projects(desk: Desk) -> None:
 
 
 @project.command()
-@click.argument("project", required=False)
+@arguments.project_here
 @session.command
 async def show(desk: Desk, project: str | None) -> None:
     """Show a project and its settings; without a name, that of the current folder."""
@@ -56,7 +56,7 @@ async def show(desk: Desk, project: str | None) -> None:
 
 
 @project.command()
-@click.argument("project")
+@arguments.project
 @click.option("--force", is_flag=True, help="Delete its tasks and their record, too.")
 @click.option("--stop", is_flag=True, help="Stop the agents that are running first.")
 @session.command
@@ -81,7 +81,7 @@ async def remove(desk: Desk, project: str, force: bool, stop: bool) -> None:
 
 
 @project.command()
-@click.argument("project", required=False)
+@arguments.project_here
 @session.command
 async def trust(desk: Desk, project: str | None) -> None:
     """Allow the commands of a project's configuration to run as they stand now."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, session
 from agents_manager.cli.output import terminal
 from agents_manager.cli.render import Block, Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
@@ -40,7 +40,7 @@ async def list_prompts(desk: Desk) -> None:
 
 
 @prompt.command()
-@click.argument("prompt")
+@arguments.prompt
 @click.option("--diff", "with_diff", is_flag=True, help="Print the change under review instead.")
 @session.command
 async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
@@ -59,7 +59,7 @@ async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
 
 
 @prompt.command()
-@click.argument("prompt")
+@arguments.prompt
 @click.option("--accept", is_flag=True, help="Take what is recommended.")
 @click.option("--option", metavar="N|LABEL", help="An option by its number or its label.")
 @click.option("--text", metavar="TEXT", help="Your own words, alone or beside an option.")

@@ -4,13 +4,13 @@ from typing import BinaryIO
 
 import click
 
-from agents_manager.cli import files, session
+from agents_manager.cli import arguments, files, session
 from agents_manager.cli.prompt import DELAY, show_answered
 from agents_manager.cli.session import Desk
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @click.option("--approve", is_flag=True, help="Go on with it.")
 @click.option("--request-changes", metavar="TEXT", help="Send it back, and say why.")
 @click.option("--comments", type=click.File("rb"), metavar="FILE|-", help="Comments on lines.")

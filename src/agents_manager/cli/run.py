@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.prompt import show_diff
 from agents_manager.cli.render import Line, one_line, short
 from agents_manager.cli.session import Desk
@@ -27,7 +27,7 @@ def run() -> None:
 
 
 @run.command("list")
-@click.option("--task", help="Only of this task.")
+@click.option("--task", shell_complete=completing.tasks, help="Only of this task.")
 @click.option("--live", is_flag=True, help="Only those that are not over.")
 @click.option("--limit", type=click.IntRange(min=1), default=50, show_default=True)
 @session.command
@@ -44,7 +44,7 @@ async def list_runs(desk: Desk, task: str | None, live: bool, limit: int) -> Non
 
 
 @run.command()
-@click.argument("run")
+@arguments.run
 @click.option("--prompt", "with_prompt", is_flag=True, help="Print what the agent was told.")
 @session.command
 async def show(desk: Desk, run: str, with_prompt: bool) -> None:
@@ -63,7 +63,7 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
 
 
 @run.command()
-@click.argument("run")
+@arguments.run
 @session.command
 async def stop(desk: Desk, run: str) -> None:
     """Stop a run; its task stays where it is, and a person is asked how to go on."""
@@ -77,7 +77,7 @@ async def stop(desk: Desk, run: str) -> None:
 
 
 @run.command()
-@click.argument("run")
+@arguments.run
 @session.command
 async def transcript(desk: Desk, run: str) -> None:
     """Print what the agent said and did."""
@@ -94,7 +94,7 @@ async def transcript(desk: Desk, run: str) -> None:
 
 
 @run.command()
-@click.argument("run")
+@arguments.run
 @session.command
 async def watch(desk: Desk, run: str) -> None:
     """Print what the agent said until now, then what it says, until the run is over."""

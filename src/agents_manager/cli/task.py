@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import files, moves, session, task_edit
+from agents_manager.cli import arguments, completing, files, moves, session, task_edit
 from agents_manager.cli.render import Block
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
@@ -36,18 +36,26 @@ for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry
 
 @task.command()
 @click.argument("title")
-@click.option("--project", help="Name or id; the project of the current folder unless given.")
+@arguments.project_option
 @click.option("--description", metavar="TEXT")
 @click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
 @click.option("--objective", metavar="TEXT", default="", help="What it is good for.")
-@click.option("--pipeline", help="The project's default unless given.")
+@click.option(
+    "--pipeline", shell_complete=completing.pipelines, help="The project's default unless given."
+)
 @click.option("--type", "kind", default="feature", show_default=True)
 @click.option("--priority", default="medium", show_default=True)
 @click.option("--size", default="medium", show_default=True)
 @click.option("--complexity", default="medium", show_default=True)
 @click.option("--tag", "tags", multiple=True, help="May be given several times.")
 @click.option("--criterion", "criteria", multiple=True, help="When it is done; several times.")
-@click.option("--depends-on", multiple=True, metavar="TASK", help="Several times.")
+@click.option(
+    "--depends-on",
+    multiple=True,
+    metavar="TASK",
+    shell_complete=completing.tasks,
+    help="Several times.",
+)
 @click.option("--start", is_flag=True, help="Start it at once.")
 @session.command
 async def create(
@@ -89,7 +97,11 @@ async def create(
 
 
 @task.command("list")
-@click.option("--project", help="Only of this one; that of the current folder unless given.")
+@click.option(
+    "--project",
+    shell_complete=completing.projects,
+    help="Only of this one; that of the current folder unless given.",
+)
 @click.option("--all", "everywhere", is_flag=True, help="Of all projects.")
 @click.option("--status", help="Only those in this status.")
 @session.command
@@ -136,7 +148,7 @@ def _check_status(tx: "Tx", status: str) -> None:
 
 
 @task.command()
-@click.argument("task")
+@arguments.task
 @session.command
 async def show(desk: Desk, task: str) -> None:
     """Show a task: where it stands, what it waits for, and what can be done."""
@@ -152,7 +164,7 @@ async def show(desk: Desk, task: str) -> None:
 
 
 @task.command()
-@click.argument("task")
+@arguments.task
 @session.command
 async def history(desk: Desk, task: str) -> None:
     """Show every attempt to move a task, with who tried and what came of it."""
@@ -163,7 +175,7 @@ async def history(desk: Desk, task: str) -> None:
 
 
 @task.command()
-@click.argument("task")
+@arguments.task
 @click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ")
 @click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
 @session.command

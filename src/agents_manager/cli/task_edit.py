@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import files, session
+from agents_manager.cli import arguments, completing, files, session
 from agents_manager.cli.render import Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
 
@@ -16,7 +16,7 @@ KEPT = "The run that is going on keeps the words it was given."
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @click.option("--title")
 @click.option("--description", metavar="TEXT")
 @click.option("--description-file", type=click.File("rb"), metavar="FILE|-")
@@ -27,7 +27,13 @@ KEPT = "The run that is going on keeps the words it was given."
 @click.option("--complexity")
 @click.option("--tag", "tags", multiple=True, help="These instead of those it has.")
 @click.option("--criterion", "criteria", multiple=True, help="These instead of those it has.")
-@click.option("--depends-on", multiple=True, metavar="TASK", help="These instead of those it has.")
+@click.option(
+    "--depends-on",
+    multiple=True,
+    metavar="TASK",
+    shell_complete=completing.tasks,
+    help="These instead of those it has.",
+)
 @click.option("--clear", multiple=True, type=click.Choice(list(LISTS)), help="Leave none.")
 @click.option("--expect-version", type=int, help="Refuse if it was changed since.")
 @session.command
@@ -69,7 +75,7 @@ async def edit(
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @click.option("--force", is_flag=True, help="Also if others depend on it; they do so no more.")
 @click.option("--stop", is_flag=True, help="Stop the agent that is running first.")
 @session.command
@@ -100,7 +106,7 @@ def _what_stays(deleted: "Deleted") -> list[str]:
 
 
 @click.command()
-@click.argument("task")
+@arguments.task
 @session.command
 async def why(desk: Desk, task: str) -> None:
     """Say why a task is where it is, and what it waits for."""
@@ -113,7 +119,7 @@ async def why(desk: Desk, task: str) -> None:
 
 
 @click.command("retry-hook")
-@click.argument("task")
+@arguments.task
 @click.argument("effect", required=False)
 @session.command
 async def retry_hook(desk: Desk, task: str, effect: str | None) -> None:

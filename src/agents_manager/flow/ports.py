@@ -588,8 +588,25 @@ class ProjectConfig:
     setup: SetupSpec
 
 
+Layer = Literal["default", "user", "project"]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value in effect, and where it comes from."""
+
+    key: str
+    value: Any
+    layer: Layer
+    file: Path | None
+    line: int | None
+
+
 class Configs(Protocol):
     def of(self, project: Project) -> ProjectConfig: ...
+    def explain(self, project: Project | None) -> Sequence[Setting]:
+        """Every setting; InvalidConfig when a file is broken."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from agents_manager.store.engines import (
     sqlite_engine,
     sqlite_engines,
 )
-from agents_manager.store.migrate import upgrade
+from agents_manager.store.migrate import stored_revision, upgrade
 from agents_manager.store.tx import Database
 
 __all__ = ["Database", "open_database", "sqlite_engine"]
@@ -34,6 +34,15 @@ def open_database(
         engines.dispose()
         raise
     return Database(engines)
+
+
+def schema_of(url_or_path: str | Path) -> str | None:
+    """The schema that a database has; it is left as it is."""
+    engines = _engines(url_or_path, "NORMAL")
+    try:
+        return stored_revision(engines)
+    finally:
+        engines.dispose()
 
 
 def _engines(url_or_path: str | Path, synchronous: Synchronous) -> Engines:

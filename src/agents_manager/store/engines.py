@@ -5,16 +5,14 @@ advisory lock. So what it has read stays true until it commits, ids of events be
 their order, and two writers cannot end in a deadlock.
 """
 
-import importlib
-import importlib.util
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import URL, Engine, QueuePool, create_engine, event
-from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 
+from agents_manager.store import library
 from agents_manager.store.columns import dumps
 
 Synchronous = Literal["NORMAL", "FULL"]
@@ -61,7 +59,7 @@ def sqlite_engine(
 ) -> Engine:
     """With `immediate`, a transaction takes the write lock when it begins, so that it never fails
     by having read before it writes."""
-    module = sqlite_module()
+    module = library.sqlite()
     engine = create_engine(
         URL.create("sqlite+pysqlite", database=str(path)),
         module=module,
@@ -96,14 +94,6 @@ def sqlite_engine(
     event.listen(engine, "connect", configure)
     begin_with(engine, "BEGIN IMMEDIATE" if immediate else "BEGIN")
     return engine
-
-
-def sqlite_module() -> Any:
-    """Debian 12's SQLite lacks what DBOS needs, so a newer one is taken where it is installed. The
-    program must use one of the two only: two SQLite libraries drop each other's file locks."""
-    if importlib.util.find_spec("pysqlite3"):
-        return importlib.import_module("pysqlite3.dbapi2")
-    return SQLiteDialect_pysqlite.import_dbapi()
 
 
 def _unixepoch(*arguments: str) -> float:

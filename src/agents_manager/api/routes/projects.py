@@ -37,6 +37,24 @@ async def get_project(s: Services, project_id: str) -> schemas.Project:
     return _project(s, await s.store.read(lambda tx: tx.projects.find(project_id)))
 
 
+@router.get("/projects/{project_id}/settings", tags=["projects"])
+async def list_settings(s: Services, project_id: str) -> pages.Settings:
+    """Every setting in effect for a project, and the layer, file and line it comes from."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    found = s.configs.explain(project)
+    items = [
+        pages.Setting(
+            key=one.key,
+            value=one.value,
+            layer=one.layer,
+            file=None if one.file is None else str(one.file),
+            line=one.line,
+        )
+        for one in found
+    ]
+    return pages.Settings(items=items, next=None)
+
+
 @router.post("/projects/{project_id}/trust", tags=["projects"])
 async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows the project's commands as they stand now."""

@@ -1,0 +1,23 @@
+"""The doctor's findings as people read them."""
+
+from collections.abc import Iterator, Sequence
+
+from agents_manager.cli.examination import Finding
+from agents_manager.cli.render import Block, Line, Tone, counted, one_line, title
+
+TONES = {"ok": Tone.ADDED, "warn": Tone.URGENT, "fail": Tone.REMOVED}
+
+
+def page(found: Sequence[Finding]) -> Iterator[Block]:
+    width = max(len(one.name) for one in found)
+    for one in found:
+        yield Line(f"{one.state:<4}  {one.name:<{width}}  {one_line(one.text)}", TONES[one.state])
+        if one.way_out:
+            yield Line(f"{'':<{width + 8}}{one_line(one.way_out)}", Tone.QUIET)
+    wrong = [one.state for one in found]
+    fails, warns = wrong.count("fail"), wrong.count("warn")
+    yield Line()
+    if fails or warns:
+        yield title(f"{counted(fails, 'failure')}, {counted(warns, 'warning')}")
+    else:
+        yield title("Everything is in order.")

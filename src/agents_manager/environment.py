@@ -1,0 +1,28 @@
+"""The only reader of the environment. Without pydantic, which takes longer to import than a shell
+may wait for a completion."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What one process needs to know before it can begin."""
+
+    home: Path
+    database_url: str | None
+
+    @property
+    def database(self) -> str | Path:
+        return self.database_url or self.home / "agents-manager.db"
+
+
+def from_environment() -> Settings:
+    home = Path(os.environ.get("AM_HOME") or Path.home() / ".agents-manager").expanduser()
+    return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None)
+
+
+def user_name() -> str:
+    """How this machine's user is called in the record."""
+    return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"
