@@ -108,6 +108,14 @@ class AcceptForm(Form):
     """For how long nothing is to follow from it, so that it can be taken back."""
 
 
+class RunForm(Form):
+    """What is left out is as in the last run of the task."""
+
+    mode: Short | None = None
+    agent: Short | None = None
+    model: Short | None = None
+
+
 class RetryForm(Form):
     effect: Short | None = None
     """The effect, or the hook's name; it may be left out where only one has failed."""

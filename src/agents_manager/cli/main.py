@@ -19,6 +19,7 @@ COMMANDS = {
     "serve": Entry("serve", "Run the server: HTTP and engine in one process."),
     "worker": Entry("serve", "Run the engine alone, without HTTP."),
     "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
+    "init": Entry("init", "Make .agents-manager in a repository, to begin with."),
     "project": Entry("project", "Register repositories."),
     "task": Entry("task", "Create, start, move and look at tasks."),
     "prompt": Entry("prompt", "See and answer what agents ask."),
@@ -28,6 +29,8 @@ COMMANDS = {
     "snapshot": Entry("snapshot", "See and take back the work that runs left uncommitted."),
     "doctor": Entry("doctor", "Say what is in order and what is not, with the way out."),
     "completion": Entry("completion", "Make your shell complete commands and identifiers."),
+    "backup": Entry("backup", "Keep the databases in one file, also while a server runs."),
+    "restore": Entry("backup", "Bring the databases of a backup back."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
 }

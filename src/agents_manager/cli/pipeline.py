@@ -39,6 +39,19 @@ async def list_pipelines(desk: Desk) -> None:
 
 @pipeline.command()
 @arguments.pipeline
+@session.command
+async def versions(desk: Desk, pipeline: str) -> None:
+    """List the versions of a pipeline, the newest first, with the unfinished tasks on each."""
+    from agents_manager.cli.pages import catalog
+    from agents_manager.flow import pipelines
+
+    stored = await pipeline_versions.stored_id(desk, pipeline)
+    found = await desk.read(lambda tx: pipelines.versions(tx, stored))
+    desk.output.show(found, lambda: catalog.versions(found))
+
+
+@pipeline.command()
+@arguments.pipeline
 @click.option("--version", type=click.IntRange(min=1), help="The newest unless given.")
 @session.command
 async def show(desk: Desk, pipeline: str, version: int | None) -> None:

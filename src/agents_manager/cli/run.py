@@ -9,7 +9,7 @@ from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.prompt import show_diff
 from agents_manager.cli.render import Line, one_line, short
 from agents_manager.cli.session import Desk
-from agents_manager.errors import InvalidInput
+from agents_manager.errors import InvalidInput, closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agents_manager.flow.ports import Tx
 
 MAX_COMPLAINTS = 16 * 1024
+OVERRIDES = ("model",)
+"""What can be set for one run."""
 
 
 @click.group()
@@ -74,6 +76,27 @@ async def stop(desk: Desk, run: str) -> None:
     text = f"Stopping run {short(stopping.run.id)} of {name}."
     desk.output.show(stopping, lambda: [Line(text)])
     await desk.say_if_idle(stopping.task.id)
+
+
+@run.command()
+@arguments.task
+@click.option("--mode", help="plan, implement, review, …; as in the last run unless given.")
+@click.option("--agent", help="As in the last run unless given.")
+@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="For this run: model.")
+@session.command
+async def start(
+    desk: Desk, task: str, mode: str | None, agent: str | None, pairs: tuple[str, ...]
+) -> None:
+    """Start the agent of a task again where it stands, for instance in another mode."""
+    from agents_manager.flow import remedies
+
+    order = remedies.Order(mode=mode, agent=agent, **_overrides(pairs))
+    started = await desk.write(
+        lambda tx: remedies.start_run(tx, desk.services, task, desk.actor, order)
+    )
+    text = f"Started run {short(started.id)} ({started.mode})."
+    desk.output.show(started, lambda: [Line(text)])
+    await desk.say_if_idle(started.task_id)
 
 
 @run.command()
@@ -133,6 +156,19 @@ async def diff(desk: Desk, run: str) -> None:
         base = branches.base_of(desk.services, project)
         head = (await workspaces.change(repo, found.branch, base)).head_sha
     show_diff(desk, await workspaces.diff(repo, found.base_sha, head))
+
+
+def _overrides(pairs: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        key, mark, value = pair.partition("=")
+        if not (key and mark and value):
+            raise click.UsageError(f'--set takes KEY=VALUE, not "{pair}".')
+        if key not in OVERRIDES:
+            hint = closest(key, OVERRIDES)
+            raise click.UsageError(f'--set: there is no key "{key}".{hint} Known: model.')
+        found[key] = value
+    return found
 
 
 async def _found(desk: Desk, run: str) -> "tuple[Run, Task, Project]":

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import arguments, completing, files, moves, session, task_edit
+from agents_manager.cli import arguments, completing, files, moves, session, task_edit, task_files
 from agents_manager.cli.render import Block
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
@@ -31,6 +31,8 @@ def task() -> None:
 for command in (moves.start, moves.move, moves.cancel, moves.grant):
     task.add_command(command)
 for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry_hook):
+    task.add_command(command)
+for command in (task_files.export, task_files.import_, task_files.clean):
     task.add_command(command)
 
 

@@ -1,15 +1,17 @@
 """Ways out: back after a failed effect, once more, further than the cap, on after a stop."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from agents_manager.domain import event
+from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, TaskId
 from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
+from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
 from agents_manager.domain.trail import RETRY, went_on
-from agents_manager.errors import TransitionRefused
+from agents_manager.errors import InvalidInput, TransitionRefused, closest
 from agents_manager.flow import asking, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
@@ -91,17 +93,56 @@ def grant(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
     transitions.recheck(tx, s, task_id)
 
 
-def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a run is started with; what it leaves out is as in the last run."""
+
+    mode: str | None = None
+    agent: str | None = None
+    model: str | None = None
+
+
+def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor, order: Order | None = None) -> None:
     """Starts the agent of this status again, as its last run was started."""
-    task = tx.tasks.get(task_id)
+    task, order = tx.tasks.get(task_id), order or Order()
     runs = tx.runs.of_task(task_id)
     if not runs:
         raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
     last = runs[-1]
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
-    hook = HookSpec(type="start_agent", params={"mode": last.mode, "agent": last.agent})
+    wanted = {"mode": order.mode or last.mode, "agent": order.agent or last.agent}
+    hook = HookSpec(type="start_agent", params={**wanted, "model": order.model or last.model})
     resume = ResumePoint(status=task.status, session=last.session, mode=last.mode, agent=last.agent)
     planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
+
+
+def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> Run:
+    """A run by hand, where an agent works but none is at it; a choice that stands open is closed
+    by it."""
+    task = tx.tasks.find(task_id)
+    project, live = tx.projects.get(task.project_id), tx.runs.live(task.id)
+    if live is not None:
+        raise TransitionRefused(f'Run {live.id} of "{task.title}" goes on already.')
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    if task.status not in Graph(pipeline, s.registry).agent_statuses():
+        raise TransitionRefused(
+            f'No agent works at "{task.title}" in {task.status}; move it on first: '
+            f"am task show {task.id}"
+        )
+    busy = [e.kind for e in tx.effects.open(task.id) if e.kind != "notify"]
+    if busy:
+        raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+    modes = sorted(s.templates.keys() - {"outcome", "repair"})
+    if order.mode is not None and order.mode not in modes:
+        hint = closest(order.mode, modes)
+        raise InvalidInput(f'There is no mode "{order.mode}".{hint}', [", ".join(modes)])
+    if order.agent is not None:
+        s.agents.get(order.agent, project)
+    asking.close_flow_prompts(tx, s, task.id)
+    rerun(tx, s, task.id, actor, order)
+    started = tx.runs.live(task.id)
+    assert started is not None
+    return started
 
 
 def _standing_entry(

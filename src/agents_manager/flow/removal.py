@@ -106,6 +106,41 @@ async def remove_project(
     return Removed(project, len(gone), tuple(dict.fromkeys(why for why in left if why)))
 
 
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    task: Task
+    left: str | None
+    """Why its worktree is still there."""
+
+
+async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | None) -> list[Cleaned]:
+    """Removes the worktree of one task, or of all finished tasks of a project. Work that no commit
+    holds is saved as a snapshot before."""
+
+    def choose(tx: Tx) -> list[tuple[Task, Project]]:
+        if task_id is not None:
+            found = tx.tasks.find(task_id)
+            if not _is_over(tx, found):
+                raise TaskInUse(
+                    f"{edits.named(found)} is not finished ({found.status}); an agent may need its"
+                    " worktree at any moment."
+                )
+            return [(found, tx.projects.get(found.project_id))]
+        assert project_id is not None
+        project = tx.projects.get(project_id)
+        return [(task, project) for task in _tasks(tx, project_id) if _is_over(tx, task)]
+
+    cleaned: list[Cleaned] = []
+    for task, project in await s.store.read(choose):
+        cleaned.append(Cleaned(task, await _clear(s, project, task.id, ())))
+    return cleaned
+
+
+def _is_over(tx: Tx, task: Task) -> bool:
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    return pipeline.is_final(task.status) and _busy(tx, task, stop=False) is None
+
+
 def _tasks(tx: Tx, project: ProjectId) -> list[Task]:
     found: list[Task] = []
     after: str | None = None

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
-from agents_manager.flow import edits, removal, views
+from agents_manager.flow import edits, remedies, removal, views
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
@@ -39,6 +39,18 @@ async def delete_task(
 async def explain_task(s: Services, actor: Caller, task_id: str) -> pages.Why:
     """Why the task is where it is and what it waits for, in one paragraph."""
     return pages.Why.of(await s.store.read(lambda tx: views.task(tx, s, task_id, actor)))
+
+
+@router.post("/{task_id}/runs", status_code=201)
+async def start_run(
+    s: Services, actor: Caller, task_id: str, form: forms.RunForm | None = None
+) -> schemas.Run:
+    """Starts the agent of a task again where it stands, for instance in another mode. Refused
+    while a run goes on, and where no agent works."""
+    order = remedies.Order(**form.model_dump()) if form else remedies.Order()
+    return schemas.Run.of(
+        await s.store.write(lambda tx: remedies.start_run(tx, s, task_id, actor, order))
+    )
 
 
 @router.post("/{task_id}/retry-hook")

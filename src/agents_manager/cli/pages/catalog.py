@@ -19,7 +19,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.task import Project
 from agents_manager.flow.migration import Migration
-from agents_manager.flow.pipelines import Brought, Saved, plain
+from agents_manager.flow.pipelines import Brought, Saved, Version, plain
 from agents_manager.flow.ports import ProjectConfig, Snapshot
 
 MAX_FILES = 5
@@ -80,6 +80,13 @@ def pipelines(found: Sequence[Pipeline], brought: Sequence[Brought]) -> Iterator
         for p in found
     ]
     yield Table(("ID", "VERSION", "NAME", "STATUSES"), rows)
+
+
+def versions(found: Sequence[Version]) -> Iterator[Block]:
+    yield Table(
+        ("VERSION", "SAVED", "UNFINISHED TASKS"),
+        [(str(v.version), ago(v.created_at), str(v.tasks)) for v in found],
+    )
 
 
 def saved(found: Saved) -> Iterator[Block]:

@@ -1,0 +1,161 @@
+"""`am backup` and `am restore`: the databases of the data directory in one file."""
+
+import asyncio
+import json
+import shutil
+import tempfile
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from agents_manager.cli.output import Output
+from agents_manager.cli.render import Line
+from agents_manager.cli.serve import as_json
+from agents_manager.errors import HostLocked, InvalidInput
+
+if TYPE_CHECKING:
+    from agents_manager.environment import Settings
+
+MAIN = "agents-manager.db"
+ENGINE = "engine.db"
+MANIFEST = "manifest.json"
+PLAIN = ("config.json", "host-id")
+"""Small files that belong to the data. The token does not: it is a secret, and made anew."""
+FORMAT = "agents-manager/backup"
+JOURNALS = ("", "-wal", "-shm")
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@as_json
+def backup(file: Path | None, as_json: bool) -> None:
+    """Keep the databases and the settings in one file, also while a server runs.
+
+    Repositories, with all branches and snapshots, are yours to keep; worktrees and transcripts are
+    left out.
+    """
+    from agents_manager import environment
+    from agents_manager.cli import session
+
+    output = Output(as_json=as_json)
+    place = environment.from_environment()
+    session.run(output, lambda: asyncio.to_thread(_back_up, output, place, file))
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--force", is_flag=True, help="Put the databases that are there aside.")
+@as_json
+def restore(file: Path, force: bool, as_json: bool) -> None:
+    """Bring the databases of a backup back. Refused while a server runs."""
+    from agents_manager import environment
+    from agents_manager.cli import session
+
+    output = Output(as_json=as_json)
+    place = environment.from_environment()
+    session.run(output, lambda: asyncio.to_thread(_restore, output, place, file, force=force))
+
+
+def _back_up(output: Output, place: "Settings", file: Path | None) -> None:
+    from agents_manager.store import copies
+
+    _refuse_postgres(place, "pg_dump --format=custom --file=agents-manager.dump")
+    now = datetime.now(UTC)
+    target = (file or Path(f"agents-manager-{now:%Y%m%dT%H%M%SZ}.zip")).absolute()
+    if target.exists():
+        raise InvalidInput(f"{target} is there already; name another file.")
+    if not (place.home / MAIN).exists():
+        raise InvalidInput(f"There is no database in {place.home} yet.")
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        # The engine's first: what it does not know yet is started, and looks before it leaps; what
+        # it took for done without our record would count as a failed attempt.
+        for name in (ENGINE, MAIN):
+            if (place.home / name).exists():
+                copies.copy(place.home / name, Path(folder) / name)
+        made = _pack(Path(folder), place.home, now)
+        made.replace(target)
+    size = target.stat().st_size
+    document = {"file": target, "bytes": size, "created_at": now}
+    output.show(document, lambda: [Line(f"Kept {place.home} in {target} ({size // 1024:,} KB).")])
+
+
+def _pack(folder: Path, home: Path, now: datetime) -> Path:
+    made = folder / "backup.zip"
+    made.touch(mode=0o600)
+    manifest = {"format": FORMAT, "version": 1, "created_at": now.isoformat(), "home": str(home)}
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest, indent=2))
+        for name in (ENGINE, MAIN):
+            if (folder / name).exists():
+                archive.write(folder / name, name)
+        for name in PLAIN:
+            if (home / name).exists():
+                archive.write(home / name, name)
+    return made
+
+
+def _restore(output: Output, place: "Settings", file: Path, *, force: bool) -> None:
+    from agents_manager.engine import host
+    from agents_manager.store import copies
+
+    _refuse_postgres(place, "pg_restore --clean --dbname=… agents-manager.dump")
+    place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if host.is_live(place.home):
+        raise HostLocked(f"A server works on {place.home}; stop it, then restore.")
+    known = [n for n in (MAIN, ENGINE) if (place.home / n).exists()]
+    if known and not force:
+        raise InvalidInput(
+            f"There is a database in {place.home} already. To put it aside and use the backup"
+            " instead, add --force."
+        )
+    with (
+        host.HostLock(place.home),
+        tempfile.TemporaryDirectory(dir=place.home) as folder,
+    ):
+        manifest = _unpack(file, Path(folder))
+        copies.check(Path(folder) / MAIN)
+        aside = _put_aside(place.home, known)
+        for part in Path(folder).iterdir():
+            part.replace(place.home / part.name)
+    document = {"file": file.absolute(), "home": place.home, "put_aside": aside, **manifest}
+    text = f"Restored {place.home} as it was at {manifest['created_at']}."
+    output.show(document, lambda: [Line(text)])
+    if aside:
+        output.say(f"What was there lies in {aside}.")
+
+
+def _unpack(file: Path, folder: Path) -> dict[str, Any]:
+    """Takes out what belongs to a backup, by its names, and nothing else."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            manifest = cast("dict[str, Any]", json.loads(archive.read(MANIFEST)))
+            if manifest["format"] != FORMAT:
+                raise InvalidInput(f"{file} is no backup of Agents Manager.")
+            for name in {MAIN, ENGINE, *PLAIN} & set(archive.namelist()):
+                (folder / name).touch(mode=0o600)
+                with archive.open(name) as source, (folder / name).open("wb") as target:
+                    shutil.copyfileobj(source, target)
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
+        raise InvalidInput(f"{file} is no backup of Agents Manager, or is damaged.") from None
+    if not (folder / MAIN).exists():
+        raise InvalidInput(f"{file} holds no database.")
+    return {"created_at": str(manifest["created_at"])}
+
+
+def _put_aside(home: Path, names: list[str]) -> Path | None:
+    if not names:
+        return None
+    aside = home / "backups" / f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+    aside.mkdir(mode=0o700, parents=True)
+    for name in (*(f"{n}{end}" for n in names for end in JOURNALS), *PLAIN):
+        if (home / name).exists():
+            (home / name).replace(aside / name)
+    return aside
+
+
+def _refuse_postgres(place: "Settings", instead: str) -> None:
+    if place.database_url is not None:
+        raise InvalidInput(f"The database is Postgres, which has its own way: {instead}")
