@@ -15,6 +15,7 @@ WAITING = {
     "Remove an item by name": "review",
     "Correct the spelling of tomatoes": "needs_decision",
     "Share a list with the household": "pending_split",
+    "Round the prices": "changes_requested",
 }
 OTHERS = {
     "Show the total price": "done",
@@ -31,7 +32,7 @@ def test_every_question_of_the_demo_can_be_answered(tmp_path: Path) -> None:
     with am.quickly(), am.serving("demo", "--home", str(am.home), "--port", "0") as demo:
         with urllib.request.urlopen(f"{demo['address']}/healthz") as answer:
             assert answer.status == 200
-        until(lambda: _statuses(am) == {**WAITING, **OTHERS})
+        until(lambda: _has_settled(am))
         runs = {r["status"] for r in am.json("run", "list")}
         assert runs == {"running", "completed", "failed"}
         for item in am.json("prompt", "list"):
@@ -41,6 +42,12 @@ def test_every_question_of_the_demo_can_be_answered(tmp_path: Path) -> None:
         live = am.json("run", "list", "--live")
         am.text("run", "stop", *(r["id"] for r in live if r["mode"] == "implement"))
         until(lambda: not am.json("run", "list", "--live"))
+
+
+def _has_settled(am: Am) -> bool:
+    """Each where it waits for the reader; the capped one is there often before it is capped."""
+    asked = {i["task"]["title"] for i in am.json("prompt", "list")}
+    return asked == WAITING.keys() and _statuses(am) == {**WAITING, **OTHERS}
 
 
 def _statuses(am: Am) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """From the options of `am prompt answer` to the one form of answer that every door sends."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from agents_manager.cli import files
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
@@ -37,6 +37,19 @@ PERMISSIONS: Mapping[str, dict[str, Any]] = {
 }
 
 
+class _Option(Protocol):
+    @property
+    def recommended(self) -> bool: ...
+
+
+Option = TypeVar("Option", bound=_Option)
+
+
+def recommended_first(options: Sequence[Option]) -> list[Option]:
+    """The order in which options are shown, and counted from 1."""
+    return sorted(options, key=lambda option: not option.recommended)
+
+
 def from_file(file: BinaryIO) -> dict[str, Any]:
     return files.json_object(file)
 
@@ -47,7 +60,7 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
         case PromptType.INFO_REQUEST if "questions" in payload:
             return _to_question(NeedsInfo.model_validate(payload), option, text)
         case PromptType.INFO_REQUEST:
-            options = OptionsProposed.model_validate(payload).options
+            options = recommended_first(OptionsProposed.model_validate(payload).options)
             if option is None:
                 return {"text": text}
             chosen = pick(option, [(o.id, o.label) for o in options])
@@ -93,5 +106,5 @@ def _to_question(payload: NeedsInfo, option: str | None, text: str | None) -> di
     if option is not None:
         if not question.options:
             raise InvalidAnswer("The question has no options; answer it with --text.")
-        answer["option"] = pick(option, [(o.label,) for o in question.options])
+        answer["option"] = pick(option, [(o.label,) for o in recommended_first(question.options)])
     return {"answers": [answer]}

@@ -38,7 +38,7 @@ def init(path: Path, as_json: bool) -> None:
     from agents_manager.cli import session
 
     output = Output(as_json=as_json)
-    session.run(output, lambda: _init(output, path))
+    session.run(output, lambda: _init(output, path.absolute()))
 
 
 async def _init(output: Output, path: Path) -> None:

@@ -7,50 +7,41 @@ from typing import Any
 
 import click
 
-from agents_manager.cli import answering
+from agents_manager.cli import answering, files, render
 from agents_manager.cli.pages import prompt as pages
-from agents_manager.cli.render import Line, clean, one_line
-from agents_manager.domain.payload import (
-    InputType,
-    NeedsInfo,
-    OptionsProposed,
-    ProposeSplit,
-    Question,
-)
+from agents_manager.cli.render import Block, Line, Tone, clean
+from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, PermissionPayload, Prompt
+from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt
 from agents_manager.errors import InvalidAnswer
+
+HOW_TO_COMMENT = "Comments on lines, like: src/app.py:12: [must_fix] Say why it failed."
 
 
 def possible() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-def ask(prompt: Prompt) -> dict[str, Any]:
-    """The raw answer, as a person gives it."""
+def ask(prompt: Prompt, change: Sequence[Block] = ()) -> dict[str, Any]:
+    """The raw answer, as a person gives it; `change` shows the work under review."""
     payload = prompt.payload
+    if prompt.type is PromptType.INFO_REQUEST and "questions" in payload:
+        questions = NeedsInfo.model_validate(payload).questions
+        return {"answers": [_question(n, q) for n, q in enumerate(questions, 1)]}
+    _say([*pages.asked(prompt), *change])
     match prompt.type:
-        case PromptType.INFO_REQUEST if "questions" in payload:
-            questions = NeedsInfo.model_validate(payload).questions
-            return {"answers": [_question(n, q) for n, q in enumerate(questions, 1)]}
         case PromptType.INFO_REQUEST:
             return _options(OptionsProposed.model_validate(payload))
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             return _review()
         case PromptType.SPLIT_PROPOSAL:
-            _say(pages.phase_lines(ProposeSplit.model_validate(payload)))
-            _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(answering.SPLITS, 1))
-            decision = _number("Decide", answering.SPLITS)
+            decision = _decision(answering.SPLITS)
             return {"decision": decision, "reason": _text("Why (Enter for none)", "") or None}
         case PromptType.CHOICE:
-            choice = ChoicePayload.model_validate(payload)
-            _say([Line(one_line(choice.reason)), *pages.choice_lines(choice)])
-            return {"choice_id": _number("Choose", [(c.id, c.label) for c in choice.choices])}
+            choices = ChoicePayload.model_validate(payload).choices
+            return {"choice_id": _number("Choose", [(c.id, c.label) for c in choices])}
         case PromptType.PERMISSION:
-            _say(pages.permission_lines(PermissionPayload.model_validate(payload)))
-            names = answering.PERMISSION_NAMES
-            _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(names, 1))
-            return answering.PERMISSIONS[_number("Decide", names)]
+            return answering.PERMISSIONS[_decision(answering.PERMISSION_NAMES)]
 
 
 def _question(number: int, question: Question) -> dict[str, Any]:
@@ -60,9 +51,9 @@ def _question(number: int, question: Question) -> dict[str, Any]:
         yes_or_no = question.input_type is InputType.BOOLEAN
         label = "   yes or no" if yes_or_no else "   Answer"
         return {**answer, "text": _text(label, question.suggested_answer)}
-    names = [(o.label,) for o in question.options]
-    preferred = next((n for n, o in enumerate(question.options, 1) if o.recommended), None)
-    said = _text("   Number, or your own words", str(preferred) if preferred else None)
+    options = answering.recommended_first(question.options)
+    said = _text("   Number, or your own words", "1" if options[0].recommended else None)
+    names = [(o.label,) for o in options]
     try:
         return {**answer, "option": answering.pick(said, names)}
     except InvalidAnswer:
@@ -70,13 +61,10 @@ def _question(number: int, question: Question) -> dict[str, Any]:
 
 
 def _options(payload: OptionsProposed) -> dict[str, Any]:
-    for number, option in enumerate(payload.options, 1):
-        _say(pages.option_lines(number, option))
-    names = [(o.id, o.label) for o in payload.options]
-    preferred = next((n for n, o in enumerate(payload.options, 1) if o.recommended), None)
-    said = _text("Number, or your own words", str(preferred) if preferred else None)
+    options = answering.recommended_first(payload.options)
+    said = _text("Number, or your own words", "1" if options[0].recommended else None)
     try:
-        chosen = answering.pick(said, names)
+        chosen = answering.pick(said, [(o.id, o.label) for o in options])
     except InvalidAnswer:
         return {"text": said}
     more = _text("Further instructions (Enter for none)", "")
@@ -84,11 +72,20 @@ def _options(payload: OptionsProposed) -> dict[str, Any]:
 
 
 def _review() -> dict[str, Any]:
-    _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(answering.DECISIONS, 1))
-    decision = _number("Decide", answering.DECISIONS)
+    decision = _decision(answering.DECISIONS)
     if decision == Decision.APPROVED:
         return {"decision": decision, "summary": _text("Comment (Enter for none)", "") or None}
-    return {"decision": decision, "summary": _text("What must change", None)}
+    summary = _text("What must change", None)
+    _say([Line(HOW_TO_COMMENT, Tone.QUIET)])
+    comments: list[Any] = []
+    while line := _text("Comment (Enter ends)", ""):
+        comments += files.comment_lines(line)
+    return {"decision": decision, "summary": summary, "comments": comments}
+
+
+def _decision(names: answering.Names) -> str:
+    _say(Line(f"  {n}) {called[-1]}") for n, called in enumerate(names, 1))
+    return _number("Decide", names)
 
 
 def _number(label: str, names: Sequence[tuple[str, ...]]) -> str:
@@ -105,6 +102,8 @@ def _text(label: str, default: str | None) -> str:
     return said.strip()
 
 
-def _say(lines: Iterable[Line]) -> None:
-    for line in lines:
-        click.echo(clean(line.text), err=True)
+def _say(blocks: Iterable[Block]) -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        render.to_terminal(blocks, err=True)
+    else:
+        click.echo(render.to_text(blocks), err=True)

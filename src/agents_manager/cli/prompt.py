@@ -97,7 +97,7 @@ async def answer(
     elif any(ways):
         raw = answering.from_options(item.prompt, option, text)
     else:
-        raw = interview.ask(item.prompt)
+        raw = interview.ask(item.prompt, await _statistics(desk, item))
     done = await prompts.answer(desk.services, item.prompt.id, raw, desk.actor, delay_s=delay)
     await show_answered(desk, done)
 

@@ -99,12 +99,12 @@ def to_text(blocks: Iterable[Block]) -> str:
     return "\n".join(_plain(block) for block in blocks)
 
 
-def to_terminal(blocks: Iterable[Block]) -> None:
+def to_terminal(blocks: Iterable[Block], *, err: bool = False) -> None:
     from rich.console import Console
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Console(stderr=err, highlight=False, markup=False, emoji=False)
     for block in blocks:
         if isinstance(block, Line):
             # The terminal wraps: a command that is copied must not hold line breaks.

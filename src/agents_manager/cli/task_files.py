@@ -56,7 +56,7 @@ async def clean(desk: Desk, task: str | None, project: str | None) -> None:
     cleaned = await removal.clean(desk.services, task_id=task, project_id=of)
     document = [{"task": one.task.id, "title": one.task.title, "left": one.left} for one in cleaned]
     gone = [one for one in cleaned if one.left is None]
-    text = f"Removed the worktrees of {counted(len(gone), 'task')}."
+    text = f"No worktree is left of {counted(len(gone), 'finished task')}."
     desk.output.show(document, lambda: [Line(text), *(_line(one.task) for one in gone)])
     for one in cleaned:
         if one.left is not None:

@@ -13,7 +13,7 @@ from agents_manager.domain.prompt import Choice, ChoicePayload, validate_answer
 from agents_manager.domain.question import Ask
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import ErrorClass
-from agents_manager.domain.simulation_script import Ending, Failing, Step
+from agents_manager.domain.simulation_script import NEW, Ending, Failing, Step
 from agents_manager.domain.simulation_told import Decided
 from agents_manager.domain.simulation_walk import SAID_SO, Walk, agent_error
 from agents_manager.domain.task import Result
@@ -36,15 +36,20 @@ class Simulation:
 
 def simulate(pipeline: Pipeline, registry: Registry, script: Sequence[Step]) -> Simulation:
     """Plays the whole script; a step that is refused changes nothing, and the next one follows."""
-    walk = Walk(pipeline, registry)
+    walks = [Walk(pipeline, registry)]
     for step in script:
+        if step.name == NEW:
+            walks.append(Walk(pipeline, registry))
+            continue
+        walk = walks[-1]
         walk.begin(step.number)
         _PLAYED[step.name](walk, step.argument, str(step))
         walk.perform()
-    moved = (e.to for e in walk.past if e.result is not Result.REFUSED)
+    walk = walks[-1]
+    moved = (e.to for one in walks for e in one.past if e.result is not Result.REFUSED)
     visited = dict.fromkeys([pipeline.initial.id, *moved])
     return Simulation(
-        decisions=tuple(walk.decisions),
+        decisions=tuple(decided for one in walks for decided in one.decisions),
         status=walk.status,
         finished=pipeline.is_final(walk.status),
         waits_for=_next_mover(walk),

@@ -49,7 +49,11 @@ class Step:
                 return self.name
 
 
+NEW = "new"
+"""The step that begins anew, with another task."""
+
 STEPS: Mapping[str, TypeAdapter[Any]] = {
+    NEW: TypeAdapter(Literal[True] | None),
     "start": TypeAdapter(Literal[True] | None),
     "move": TypeAdapter(Name),
     "outcome": TypeAdapter(Ending),

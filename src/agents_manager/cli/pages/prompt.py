@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from agents_manager.cli.answering import recommended_first
 from agents_manager.cli.render import (
     Block,
     Line,
@@ -67,14 +68,14 @@ def page(item: InboxItem, change: Sequence[Block], earlier: Sequence[Prompt]) ->
     """The whole question; `change` shows the work it is about, `earlier` are the rounds before."""
     prompt, task = item.prompt, item.task
     yield title(one_line(item.summary))
-    asked = f"asked {ago(prompt.created_at)}"
+    when = f"asked {ago(prompt.created_at)}"
     about = f'{prompt.id} · "{one_line(task.title)}" ({short(task.id)}) in {item.project.name}'
-    yield Line(f"{about} · {asked}", Tone.QUIET)
+    yield Line(f"{about} · {when}", Tone.QUIET)
     if prompt.note:
         yield Line()
         yield Line(f"Asked again (revision {prompt.revision}): {prompt.note}", Tone.URGENT)
     yield Line()
-    yield from _asked(prompt)
+    yield from asked(prompt)
     yield from change
     for number, round_ in enumerate(earlier, 1):
         yield from _sent_back(number, round_)
@@ -156,7 +157,7 @@ def _diff_tone(line: str) -> Tone:
     return {"+": Tone.ADDED, "-": Tone.REMOVED, "@": Tone.QUIET}.get(line[:1], Tone.PLAIN)
 
 
-def _asked(prompt: Prompt) -> Iterator[Block]:
+def asked(prompt: Prompt) -> Iterator[Block]:
     payload = prompt.payload
     match prompt.type:
         case PromptType.INFO_REQUEST if "questions" in payload:
@@ -164,7 +165,8 @@ def _asked(prompt: Prompt) -> Iterator[Block]:
                 yield from question_lines(number, question)
                 yield Line()
         case PromptType.INFO_REQUEST:
-            for number, option in enumerate(OptionsProposed.model_validate(payload).options, 1):
+            options = recommended_first(OptionsProposed.model_validate(payload).options)
+            for number, option in enumerate(options, 1):
                 yield from option_lines(number, option)
                 yield Line()
         case PromptType.REVIEW:
@@ -193,7 +195,7 @@ def question_lines(number: int, question: Question) -> Iterator[Line]:
     yield title(f"{number}. {one_line(question.question)}")
     if question.context:
         yield from lines(question.context, indent=3, tone=Tone.QUIET)
-    for n, option in enumerate(question.options, 1):
+    for n, option in enumerate(recommended_first(question.options), 1):
         mark = RECOMMENDED if option.recommended else ""
         yield Line(f"   {n}) {one_line(option.label)}{mark}")
         if option.description:
