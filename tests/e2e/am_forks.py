@@ -41,10 +41,13 @@ def perform(request: dict[str, Any]) -> NoReturn:
         os.dup2(os.open(f"{request['streams']}/{name}", flags, 0o600), number)
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
     sys.argv = ["am", *request["args"]]
-    code = main.main()
+    try:
+        code = main.main()
+    except SystemExit as ended:  # So click ends a completion.
+        code = ended.code
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)
+    os._exit(code if isinstance(code, int) else 0)
 
 
 if __name__ == "__main__":

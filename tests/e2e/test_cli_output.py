@@ -52,20 +52,23 @@ def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
     am.make_repo()
     used: set[str] = set()
 
+    known = leaves(root)
+
     def run(*args: str, id: str = "") -> Any:
-        used.add(" ".join(args[:2]) if args[0] != "review" else "review")
+        used.add(args[0] if args[0] in known else " ".join(args[:2]))
         return am.json(*args[:2], *([id] if id else []), *args[2:])
 
     with am.quickly():
         _use_everything(am, run)
-    assert used == _leaves(root).keys() - SERVED
+    assert used == known.keys() - SERVED
 
 
 def _use_everything(am: Am, run: Callable[..., Any]) -> None:
-    run("project", "add", ".", "--name", "shop")
+    _begin(run)
     for args in ("project list", "project show", "project trust", "pipeline list"):
         run(*args.split())
     run("pipeline", "show", "simple")
+    assert [v["version"] for v in run("pipeline", "versions", "simple")] == [1]
     mine = {**run("pipeline", "export", "simple"), "id": "mine"}
     (am.repo / "mine.json").write_text(json.dumps(mine))
     run("pipeline", "import", "mine.json")
@@ -92,12 +95,16 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
             run(*args.split(), id=ended)
         run("review", task, "--request-changes", "Again, please.")
         live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]
+        assert run("run", "watch", id=ended)["status"] == "completed"
         stopped = am("task", "move", task, "needs_info", "--json")
         assert (stopped.code, json.loads(stopped.out)["error"]) == (1, "TransitionRefused")
         run("run", "stop", id=live)
         am.open_prompt(task)
         assert run("snapshot", "list", id=task) == []
         _use_snapshot(am, run, task)
+        again: str = run("run", "start", id=task)["id"]
+        am.json("run", "stop", again)
+        am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
         _use_phases(am, run)
     for args in ("task list", "prompt list"):
@@ -107,7 +114,26 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _break_a_notice(am, task)
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
+    _use_files(am, run, task)
+
+
+def _begin(run: Callable[..., Any]) -> None:
+    run("doctor")
+    run("completion", "bash")
+    run("init", ".")
+    run("project", "add", ".", "--name", "shop")
+    assert run("config", "show")["project"] == "shop"
+
+
+def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
+    (am.repo / "task.json").write_text(json.dumps(run("task", "export", id=task)))
+    assert run("task", "import", "task.json")["task"]["title"] == "Door"
+    assert task in [one["task"] for one in run("task", "clean")]
     assert run("task", "delete", id=task)["branches"]
+    run("backup", str(am.home.parent / "kept.zip"))
+    assert run("project", "remove", "shop", "--force", "--stop")["tasks"] > 0
+    run("restore", str(am.home.parent / "kept.zip"), "--force")
+    assert [p["name"] for p in am.json("project", "list")] == ["shop"]
 
 
 def _break_a_notice(am: Am, task: str) -> None:
@@ -143,7 +169,7 @@ def _use_phases(am: Am, run: Callable[..., Any]) -> None:
 
 def test_every_command_has_help_and_json_and_is_documented() -> None:
     page = REFERENCE.read_text()
-    for name, command in _leaves(root).items():
+    for name, command in leaves(root).items():
         options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
         assert command.help, name
         assert "--json" in options, name
@@ -151,14 +177,14 @@ def test_every_command_has_help_and_json_and_is_documented() -> None:
         assert [o for o in options if f"`{o}" not in page] == [], name
 
 
-def _leaves(group: click.Group, above: str = "") -> dict[str, click.Command]:
+def leaves(group: click.Group, above: str = "") -> dict[str, click.Command]:
     context = click.Context(group)
     found: dict[str, click.Command] = {}
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
         if isinstance(command, click.Group):
-            found |= _leaves(command, f"{above}{name} ")
+            found |= leaves(command, f"{above}{name} ")
         else:
             found[f"{above}{name}"] = command
     return found
@@ -173,7 +199,7 @@ def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert "\\x1b[2Jgone \\u202efdp.exe \\x9b31m [bold]x[/bold]" in plain
     assert "\x1b" not in plain
     assert am.text("task", "list", "--json").isascii()
-    drawn = _at_terminal(am, "task", "list")
+    drawn = at_terminal(am, "task", "list")
     assert "\x1b[2J" not in drawn
     assert "[bold]x[/bold]" in drawn.replace("\r\n", "")
     assert "\u202e" not in drawn
@@ -188,8 +214,8 @@ def test_questions_are_asked_at_a_terminal(tmp_path: Path) -> None:
     )["task"]["id"]
     with am.serving("worker"):
         prompt = am.open_prompt(task)["prompt"]["id"]
-        said = _at_terminal(am, "prompt", "answer", prompt, typed="1\n\n")
-        assert "2) blue (recommended)" in said
+        said = at_terminal(am, "prompt", "answer", prompt, typed="2\n\n")
+        assert "1) blue (recommended)" in said
         response = am.json("prompt", "show", prompt)["prompt"]["response"]
         assert [(a["option"], a["text"]) for a in response["answers"]] == [
             ("red", None),
@@ -197,7 +223,7 @@ def test_questions_are_asked_at_a_terminal(tmp_path: Path) -> None:
         ]
 
 
-def _at_terminal(am: Am, *args: str, typed: str = "") -> str:
+def at_terminal(am: Am, *args: str, typed: str = "") -> str:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [PROGRAM, *args],

@@ -105,7 +105,7 @@ async def create(
     help="Only of this one; that of the current folder unless given.",
 )
 @click.option("--all", "everywhere", is_flag=True, help="Of all projects.")
-@click.option("--status", help="Only those in this status.")
+@click.option("--status", shell_complete=completing.statuses, help="Only those in this status.")
 @session.command
 async def list_tasks(desk: Desk, project: str | None, everywhere: bool, status: str | None) -> None:
     """List tasks, the newest first."""

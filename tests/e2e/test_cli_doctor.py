@@ -1,0 +1,108 @@
+"""`am doctor`: each thing that can be wrong is told with its way out, and nothing is made."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.am_program import Am
+
+
+@pytest.fixture
+def am(tmp_path: Path) -> Am:
+    am = Am(tmp_path)
+    am.make_repo()
+    return am
+
+
+def told(am: Am, **env: str) -> tuple[int, dict[str, tuple[str, str]]]:
+    """The exit code, and what is said of each thing with the way out."""
+    done = am("doctor", "--json", env=env)
+    document = json.loads(done.out)
+    assert document["ok"] == (done.code == 0)
+    found = {c["name"]: (c["state"], f"{c['text']} {c['way_out']}") for c in document["checks"]}
+    return done.code, found
+
+
+def test_where_nothing_is_nothing_is_made(am: Am) -> None:
+    code, found = told(am)
+    assert code == 0
+    assert not am.home.exists()
+    assert found["git identity"][0] == "warn"
+    assert {state for name, (state, _) in found.items() if name != "git identity"} == {"ok"}
+
+
+def test_what_is_in_order_and_what_is_not(am: Am) -> None:
+    with am.quickly():
+        _healthy(am)
+        _broken(am)
+
+
+def _healthy(am: Am) -> None:
+    am.text("project", "add", ".", "--name", "shop")
+    code, found = told(am)
+    assert code == 0
+    assert found["project shop"] == ("ok", f"{am.repo} ")
+    assert found["server"] == ("ok", "None runs, and nothing waits for one. ")
+    am.text("task", "create", "Door", "--pipeline", "simple", "--start")
+    assert told(am)[1]["server"] == ("warn", "None runs, and 1 effects wait for one. am serve")
+    said = am.text("doctor")
+    assert said.splitlines()[0].startswith("ok    Python")
+    assert "0 failures, 2 warnings" in said
+
+
+def _broken(am: Am) -> None:
+    (am.home / "token").write_text("secret")
+    (am.home / "token").chmod(0o644)
+    (am.home / "config.json").write_text('{"limit": {}}')
+    (am.home / "engine.db").write_text("This is no database." * 100)
+    folder = am.repo / ".agents-manager"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"checks": {"t": {"command": "true"}}}')
+    code, found = told(am)
+    assert code == 1
+    assert found["token"][0] == "fail"
+    assert "chmod 600" in found["token"][1]
+    assert "secret" not in str(found)
+    assert 'Did you mean "limits"?' in found["user settings"][1]
+    assert found["engine database"][0] == "fail"
+    (am.home / "config.json").unlink()
+    assert "am project trust shop" in told(am)[1]["project shop"][1]
+    (folder / "config.json").write_text("{")
+    assert "is not valid JSON" in told(am)[1]["project shop"][1]
+    am.repo.rename(am.repo.with_name("gone"))
+    am.repo.mkdir()
+    assert "am project remove shop" in told(am)[1]["project shop"][1]
+
+
+def test_a_database_of_another_version(am: Am) -> None:
+    am.text("project", "list")
+    path = am.home / "agents-manager.db"
+    for revision, state in (("0001", "warn"), ("9999", "fail")):
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE am_alembic_version SET version_num = ?", [revision])
+        connection.close()
+        code, found = told(am)
+        assert found["database"][0] == state
+        assert code == (1 if state == "fail" else 0)
+
+
+def test_a_database_that_cannot_be_reached(am: Am) -> None:
+    code, found = told(am, AM_DATABASE_URL="postgresql://ada:pass-word@127.0.0.1:1/none")
+    assert code == 1
+    assert found["database"][0] == "fail"
+    assert "pass-word" not in str(found)
+
+
+def test_git_must_be_there(am: Am, tmp_path: Path) -> None:
+    old = tmp_path / "bin" / "git"
+    old.parent.mkdir()
+    old.write_text("#!/bin/sh\necho git version 2.30.1\n")
+    old.chmod(0o755)
+    code, found = told(am, PATH=str(old.parent))
+    assert (code, found["git"][0]) == (1, "fail")
+    assert "2.38 or newer" in found["git"][1]
+    old.unlink()
+    code, found = told(am, PATH=str(old.parent))
+    assert (code, found["git"][0]) == (1, "fail")
