@@ -7,7 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
+from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Artifact, ArtifactType, Project
+from agents_manager.flow import remedies
+from agents_manager.flow.ports import Tx
 from agents_manager.flow.runs import lifecycle
 from tests.api.scenes import OWNER, Scene, told
 from tests.repos import commit, make_repo, sha
@@ -260,3 +263,48 @@ async def test_runs_are_listed_newest_first(
     runs = [(await scene.running(f"Task {n}"))[1].id for n in range(3)]
     listed = (await api.get(f"{API}/runs?limit={limit}")).json()["items"]
     assert [r["id"] for r in listed] == runs[::-1][:limit]
+
+
+async def test_settings_are_told_with_their_sources(
+    api: httpx.AsyncClient, project: Project, repo: Path
+) -> None:
+    url = f"{API}/projects/{project.id}/settings"
+    file = repo / ".agents-manager" / "config.json"
+    file.parent.mkdir()
+    file.write_text('{\n "branchPrefix": "x/"\n}')
+    items = {one.pop("key"): one for one in (await api.get(url)).json()["items"]}
+    assert items["branchPrefix"] == {
+        "value": "x/",
+        "layer": "project",
+        "file": str(file),
+        "line": 2,
+    }
+    assert items["limits.host"] == {"value": 8, "layer": "default", "file": None, "line": None}
+    file.write_text('{"branchPrfix": "x/"}')
+    assert "line 1" in told(await api.get(url), 422, "InvalidConfig")["details"][0]
+    told(await api.get(f"{API}/projects/nowhere/settings"), 404, "ProjectNotFound")
+
+
+async def test_a_run_is_started_by_hand(api: httpx.AsyncClient, scene: Scene) -> None:
+    task, run = await scene.running()
+    url = f"{API}/tasks/{task.id}/runs"
+    assert run.id in told(await api.post(url), 409, "TransitionRefused")["message"]
+    idle = await scene.task("Idle")
+    told(await api.post(f"{API}/tasks/{idle.id}/runs"), 409, "TransitionRefused")
+
+    def end(tx: Tx) -> None:
+        tx.runs.update(run.id, status=RunStatus.CANCELLED)
+        tx.effects.update(run.effect_id, status="cancelled")
+        remedies.after_stop(tx, scene.s, task.id, "Ann stopped it.")
+
+    await scene.s.store.write(end)
+    unknown = told(await api.post(url, json={"mode": "paln"}), 422, "InvalidInput")
+    assert 'Did you mean "plan"?' in unknown["message"]
+    told(await api.post(url, json={"agent": "nobody"}), 422, "AgentNotFound")
+    asked = await scene.s.store.read(lambda tx: tx.prompts.pending(task.id))
+    assert len(asked) == 1
+    order = {"mode": "investigate", "agent": "scripted", "model": "small"}
+    again = (await api.post(url, json=order)).json()
+    assert {name: again[name] for name in order} == order
+    assert again["status"] == "queued"
+    assert await scene.s.store.read(lambda tx: tx.prompts.pending(task.id)) == []

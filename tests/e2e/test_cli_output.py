@@ -130,10 +130,12 @@ def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     assert run("task", "import", "task.json")["task"]["title"] == "Door"
     assert task in [one["task"] for one in run("task", "clean")]
     assert run("task", "delete", id=task)["branches"]
+    am.git("clone", "-q", ".", "../other")
+    am.json("project", "add", "../other")
     run("backup", str(am.home.parent / "kept.zip"))
-    assert run("project", "remove", "shop", "--force", "--stop")["tasks"] > 0
+    assert run("project", "remove", "other", "--stop")["tasks"] == 0
     run("restore", str(am.home.parent / "kept.zip"), "--force")
-    assert [p["name"] for p in am.json("project", "list")] == ["shop"]
+    assert [p["name"] for p in am.json("project", "list")] == ["shop", "other"]
 
 
 def _break_a_notice(am: Am, task: str) -> None:

@@ -391,3 +391,22 @@ def test_wrong_reminders_are_refused_with_their_place(
     write_project(config)
     _, details = faults(files, project)
     assert any(said in line for line in details), details
+
+
+def test_every_value_is_told_with_the_layer_file_and_line_it_comes_from(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    home = write_home({"branchPrefix": "x/", "limits": {"host": 3}, "fail_on_error": False})
+    own = write_project({"checks": {"test": {"command": "true"}}, "branchPrefix": "y/"})
+    told = {s.key: (s.value, s.layer, s.file, s.line) for s in files.explain(project)}
+    assert told["branchPrefix"] == ("y/", "project", own, 7)
+    assert told["limits.host"] == (3, "user", home, 4)
+    assert told["failOnError"] == (False, "user", home, 6)
+    assert told["checks.test.command"] == ("true", "project", own, 4)
+    assert told["checks.test.timeout"] == (120_000, "default", None, None)
+    assert told["agents"] == ({}, "default", None, None)
+    alone = {s.key: (s.value, s.layer) for s in files.explain(None)}
+    assert alone["branchPrefix"] == ("x/", "user")
+    write_project({"chekcs": {}})
+    with pytest.raises(InvalidConfig, match="has errors"):
+        files.explain(project)

@@ -199,5 +199,5 @@ def _busy(tx: Tx, task: Task, *, stop: bool) -> str | None:
         return f'while run {live.id} of "{task.title}" goes on ({way}).'
     if begun:
         names = ", ".join(begun)
-        return f'while the engine performs {names} for "{task.title}"; try again in a moment.'
+        return f'while the engine performs {names} for "{task.title}"; try again when a server has done it.'
     return None
