@@ -244,7 +244,8 @@ async def _project(program: Program, project: Project) -> Finding:
     wrong = [line for file in await pipelines.files_of(s, project) for line in file.errors]
     if wrong:
         return Finding(name, "fail", f"A pipeline file is broken: {wrong[0]}", "am pipeline list")
-    if config.checks and project.trusted_commands != config.commands_fingerprint:
+    own = config.checks or config.own_agents
+    if own and project.trusted_commands != config.commands_fingerprint:
         way = f"Look at them, then: am project trust {project.name}"
         return Finding(name, "warn", "Its commands changed and are not trusted.", way)
     return Finding(name, "ok", project.path)

@@ -132,7 +132,7 @@ async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | Non
 
     cleaned: list[Cleaned] = []
     for task, project in await s.store.read(choose):
-        cleaned.append(Cleaned(task, await _clear(s, project, task.id, ())))
+        cleaned.append(Cleaned(task, await _take_away(s, project, task.id)))
     return cleaned
 
 
@@ -164,8 +164,12 @@ def _delete(tx: Tx, s: Services, task: Task, actor: Actor) -> Deleted:
 
 async def _clear(s: Services, project: Project, task_id: TaskId, runs: Sequence[Run]) -> str | None:
     """Removes what lies on the disk; why the worktree is still there."""
-    for run in runs:
-        await asyncio.to_thread(shutil.rmtree, s.jobs_dir / run.id, ignore_errors=True)
+    for folder in [*(s.jobs_dir / run.id for run in runs), s.agent_homes_dir / task_id]:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    return await _take_away(s, project, task_id)
+
+
+async def _take_away(s: Services, project: Project, task_id: TaskId) -> str | None:
     try:
         await s.workspaces.remove(Path(project.path), task_id)
     except AgentsManagerError as error:
@@ -199,5 +203,6 @@ def _busy(tx: Tx, task: Task, *, stop: bool) -> str | None:
         return f'while run {live.id} of "{task.title}" goes on ({way}).'
     if begun:
         names = ", ".join(begun)
-        return f'while the engine performs {names} for "{task.title}"; try again when a server has done it.'
+        what = f'{names} for "{task.title}"'
+        return f"while the engine performs {what}; try again when a server has done it."
     return None
