@@ -66,3 +66,14 @@ def test_long_texts_are_cut_with_a_word_about_the_rest() -> None:
     shown = render.excerpt("\n".join("abcdef"), 3, indent=1)
     assert [line.text for line in shown] == [" a", " b", " c", " … 3 more lines (--json shows all)"]
     assert len(render.excerpt("a\nb", 1)) == 2
+
+
+def test_prose_is_cut_where_a_terminal_is_too_narrow(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    rows = [("1a2b3c4d", "A long title that does not fit into the line", "shop")]
+    render.to_terminal([Table(("ID", "TITLE", "PROJECT"), rows, cut=("TITLE",))])
+    _, line = capsys.readouterr().out.splitlines()
+    assert line.split() == ["1a2b3c4d", "A", "long", "title", "that", "do…", "shop"]
+    assert rows[0][1] in render.to_text([Table(("ID", "TITLE", "PROJECT"), rows, cut=("TITLE",))])

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 SHOWN_ID = 8
 UNKNOWN = "unknown"
@@ -40,6 +44,8 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     indent: int = 0
+    cut: Sequence[str] = ()
+    """Columns of prose: on a terminal that is too narrow they are cut, so that a row is a line."""
 
 
 Block = Line | Table
@@ -112,10 +118,18 @@ def to_terminal(blocks: Iterable[Block], *, err: bool = False) -> None:
             continue
         table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for column in block.columns:
-            table.add_column(Text(column), overflow="fold")
+            whole = bool(block.cut) and column not in block.cut
+            table.add_column(Text(column), overflow="fold", no_wrap=whole)
         for row in block.rows:
-            table.add_row(*(Text(one_line(cell)) for cell in row))
+            table.add_row(*(_cell(block, *pair) for pair in zip(block.columns, row, strict=True)))
         console.print(_indented(table, block.indent))
+
+
+def _cell(table: Table, column: str, text: str) -> "Text":
+    from rich.text import Text
+
+    cut = column in table.cut
+    return Text(one_line(text), no_wrap=cut, overflow="ellipsis" if cut else None)
 
 
 def _indented(table: object, indent: int) -> object:

@@ -59,6 +59,7 @@ def inbox(items: Sequence[InboxItem]) -> Iterator[Block]:
             )
             for i in items
         ],
+        cut=("TASK", "ASKS"),
     )
     yield Line()
     yield Line(f"Read one: am prompt show {short(items[0].prompt.id)}", Tone.QUIET)

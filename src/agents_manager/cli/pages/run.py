@@ -40,6 +40,7 @@ def table(runs: Sequence[Run], *, indent: int = 0) -> Table:
             for r in runs
         ],
         indent,
+        cut=("ENDED WITH",),
     )
 
 

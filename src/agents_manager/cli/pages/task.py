@@ -37,6 +37,7 @@ def listing(rows: Sequence[Listed]) -> Iterator[Block]:
             (short(t.id), s.title, t.title, mover.text, project.name, ago(t.updated_at))
             for t, project, s, mover in rows
         ],
+        cut=("TITLE", "NEXT"),
     )
 
 
