@@ -95,15 +95,14 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
             run(*args.split(), id=ended)
         run("review", task, "--request-changes", "Again, please.")
         live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]
-        assert run("run", "watch", id=ended)["status"] == "completed"
+        assert am.json("run", "watch", ended)["run"]["status"] == "completed"
         stopped = am("task", "move", task, "needs_info", "--json")
         assert (stopped.code, json.loads(stopped.out)["error"]) == (1, "TransitionRefused")
         run("run", "stop", id=live)
         am.open_prompt(task)
         assert run("snapshot", "list", id=task) == []
         _use_snapshot(am, run, task)
-        again: str = run("run", "start", id=task)["id"]
-        am.json("run", "stop", again)
+        am.json("run", "stop", run("run", "start", id=task)["id"])
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
         _use_phases(am, run)
