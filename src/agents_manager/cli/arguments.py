@@ -5,6 +5,7 @@ import click
 from agents_manager.cli import completing
 
 task = click.argument("task", shell_complete=completing.tasks)
+task_or_all = click.argument("task", required=False, shell_complete=completing.tasks)
 run = click.argument("run", shell_complete=completing.runs)
 prompt = click.argument("prompt", shell_complete=completing.prompts)
 pipeline = click.argument("pipeline", shell_complete=completing.pipelines)

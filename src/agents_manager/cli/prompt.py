@@ -103,7 +103,7 @@ async def answer(
 
 
 @prompt.command()
-@click.argument("prompt")
+@arguments.prompt
 @session.command
 async def undo(desk: Desk, prompt: str) -> None:
     """Take back an answer that was given with --delay, before anything follows from it."""

@@ -141,7 +141,7 @@ async def watch(desk: Desk, run: str) -> None:
 
 
 @run.command()
-@click.argument("run")
+@arguments.run
 @session.command
 async def diff(desk: Desk, run: str) -> None:
     """Print what a run changed, as a diff that git can apply."""

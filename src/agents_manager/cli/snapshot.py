@@ -2,7 +2,7 @@
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import arguments, session
 from agents_manager.cli.render import Line, Tone
 from agents_manager.cli.session import Desk
 
@@ -13,8 +13,8 @@ def snapshot() -> None:
 
 
 @snapshot.command("list")
-@click.argument("task", required=False)
-@click.option("--project", help="Name or id; that of the current folder unless given.")
+@arguments.task_or_all
+@arguments.project_option
 @session.command
 async def list_snapshots(desk: Desk, task: str | None, project: str | None) -> None:
     """List the snapshots of a task; without one, those of the project, deleted tasks too."""
@@ -29,7 +29,7 @@ async def list_snapshots(desk: Desk, task: str | None, project: str | None) -> N
 
 
 @snapshot.command()
-@click.argument("task")
+@arguments.task
 @click.argument("number", type=click.IntRange(min=1))
 @click.option("--to", metavar="BRANCH", help="Make a new branch of it instead.")
 @session.command

@@ -39,7 +39,7 @@ async def import_(desk: Desk, file: BinaryIO, project: str | None) -> None:
 
 
 @click.command()
-@click.argument("task", required=False, shell_complete=arguments.completing.tasks)
+@arguments.task_or_all
 @arguments.project_option
 @session.command
 async def clean(desk: Desk, task: str | None, project: str | None) -> None:
