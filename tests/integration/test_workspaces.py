@@ -272,7 +272,8 @@ async def test_half_made_worktree_is_no_work(worktrees: Worktrees, repo: Path) -
     (Path(run(tree, "rev-parse", "--absolute-git-dir")) / "locked").write_text("initializing")
     (tree / "README.md").unlink()
     lose_git_file(tree)
-    assert (await worktrees.prepare(repo, "task1", BRANCH, "main")).created
+    again = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    assert (again.created, again.events) == (True, ())
     assert refs(repo, SNAPSHOTS) == {}
 
 

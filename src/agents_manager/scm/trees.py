@@ -66,9 +66,7 @@ class Tree:
         rescued, kept = Rescued(), None
         stood = self.stands()
         if stood:
-            # A worktree whose creation was cut off holds no work, only half a checkout or nothing.
-            fresh = admin is not None and read(admin / "locked") == INITIALIZING
-            if not fresh and not self._is_empty():
+            if not self.half_made():
                 rescued = await self._rescue(admin, fallback)
             away = await asyncio.to_thread(self._move_away, ".kept" if rescued.keep else ".trash")
             kept = away if rescued.keep else None
@@ -77,6 +75,11 @@ class Tree:
             await git(Place(git_dir=self.common), *removal)
         await asyncio.to_thread(self._empty_trash)
         return Discarded(stood, rescued.events, kept)
+
+    def half_made(self) -> bool:
+        """Whether its creation was cut off: it holds no work, only half a checkout or nothing."""
+        admin = registered(self.common, self.path)
+        return (admin is not None and read(admin / "locked") == INITIALIZING) or self._is_empty()
 
     def lock(self, reason: str) -> Path:
         """As `git worktree lock` does; returns the repository's folder about the worktree."""

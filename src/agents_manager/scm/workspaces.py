@@ -217,7 +217,8 @@ async def _fetch(remote: Remote, branches: Sequence[str]) -> list[Event]:
 async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]]:
     """None when the worktree stands and is clean now, else why it is to be built, which is nothing
     to tell for a first one; and what was saved."""
-    if not tree.stands() and trees.registered(tree.common, tree.path) is None:
+    missing = not tree.stands() and trees.registered(tree.common, tree.path) is None
+    if missing or tree.half_made():
         return "", []
     place = tree.place()
     if place is None:
