@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Mapping
 
+from agents_manager.agents.claude_code import ClaudeCodeAgent
 from agents_manager.agents.command import CommandAgent
-from agents_manager.agents.config import AgentConfig, CommandConfig, ScriptedConfig
+from agents_manager.agents.config import (
+    AgentConfig,
+    ClaudeCodeConfig,
+    CommandConfig,
+    ScriptedConfig,
+)
 from agents_manager.agents.scripted import ScriptedAgent
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentNotFound, closest
 from agents_manager.flow.ports import Agent
 
-BUILT_IN: Mapping[str, AgentConfig] = {"scripted": ScriptedConfig()}
+BUILT_IN: Mapping[str, AgentConfig] = {
+    "scripted": ScriptedConfig(),
+    "claude-code": ClaudeCodeConfig(),
+}
 """Agents that need no configuration."""
 
 
@@ -33,5 +42,7 @@ def _adapter(name: str, config: AgentConfig) -> Agent:
             return ScriptedAgent(config)
         case CommandConfig():
             return CommandAgent(name, config)
+        case ClaudeCodeConfig():
+            return ClaudeCodeAgent(name, config)
         case _:
             raise AssertionError(f"{type(config).__name__} has no adapter")

@@ -82,13 +82,31 @@ class CommandConfig(AgentConfig):
     """Names of environment variables that are passed on to it, beside the usual ones."""
 
 
-CONFIGS: Mapping[str, type[AgentConfig]] = {"scripted": ScriptedConfig, "command": CommandConfig}
+class ClaudeCodeConfig(AgentConfig):
+    """Claude Code."""
+
+    adapter: Literal["claude-code"] = "claude-code"
+    """Claude Code, by its SDK."""
+    system_prompt: str | None = Field(default=None, max_length=100_000)
+    """What is added to its own system prompt."""
+    env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
+    """Names of environment variables that are passed on to it, beside the usual ones and those of
+    its account."""
+
+
+CONFIGS: Mapping[str, type[AgentConfig]] = {
+    "scripted": ScriptedConfig,
+    "command": CommandConfig,
+    "claude-code": ClaudeCodeConfig,
+}
 """The model of each adapter. An agent with the name of an adapter need not name it again."""
 
 TRUSTED_KEYS = ("adapter", "command", "env")
 """What says which program runs and what it is told: of a project's file, only once trusted."""
 
-AnyConfig: TypeAlias = Annotated[ScriptedConfig | CommandConfig, Field(discriminator="adapter")]
+AnyConfig: TypeAlias = Annotated[
+    ScriptedConfig | CommandConfig | ClaudeCodeConfig, Field(discriminator="adapter")
+]
 
 
 def _named(value: object) -> object:

@@ -1,0 +1,125 @@
+"""Claude Code, driven by its SDK in a process of its own (`claude_driver.py`)."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agents_manager.agents import claude_gate, environment, login_shell, stream
+from agents_manager.agents.config import ClaudeCodeConfig
+from agents_manager.errors import AgentNotInstalled
+from agents_manager.flow.ports import Capabilities, Job, Said, Turn
+
+DRIVER = Path(__file__).with_name("claude_driver.py")
+JOB = "claude.json"
+SDK = "claude_agent_sdk"
+
+ACCOUNTS: Mapping[str, Sequence[str]] = {
+    "ANTHROPIC_API_KEY": (),
+    "ANTHROPIC_AUTH_TOKEN": (),
+    "CLAUDE_CODE_OAUTH_TOKEN": (),
+    "CLAUDE_CODE_USE_BEDROCK": (
+        *("AWS_REGION", "AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK", "AWS_ACCESS_KEY_ID"),
+        *("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "ANTHROPIC_BEDROCK_BASE_URL"),
+    ),
+    "CLAUDE_CODE_USE_VERTEX": (
+        *("CLOUD_ML_REGION", "ANTHROPIC_VERTEX_PROJECT_ID", "GOOGLE_APPLICATION_CREDENTIALS"),
+        "ANTHROPIC_VERTEX_BASE_URL",
+    ),
+}
+"""Variables that say who pays, and what each needs beside it."""
+PASSED_ON = (
+    *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"),
+)
+ALWAYS = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+    # What it would remember lies outside of the workspace, and what it leaves in the background
+    # would end with the run.
+    "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
+    "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
+}
+RUNS_COMMANDS = "investigate"
+"""The mode that writes no files but must be able to run the project."""
+
+
+class ClaudeCodeAgent:
+    capabilities = Capabilities(
+        resumes=True, reports_cost=True, read_only_modes=True, interrupts=True
+    )
+
+    def __init__(self, name: str, config: ClaudeCodeConfig) -> None:
+        self._name = name
+        self._config = config
+
+    @property
+    def model(self) -> str | None:
+        return self._config.model
+
+    def job(self, turn: Turn) -> Job:
+        if find_spec(SDK) is None:
+            raise AgentNotInstalled(
+                f'Agent "{self._name}" needs the Claude Agent SDK, which is not installed.'
+                ' Install it with: pip install "agents-manager[claude]"'
+            )
+        limits = self._config.limits
+        return Job(
+            dir=turn.dir,
+            run_id=turn.run.id,
+            argv=(sys.executable, "-I", str(DRIVER), str(turn.dir / JOB)),
+            cwd=turn.workspace,
+            env=self._env(turn),
+            stdin="",
+            files={JOB: json.dumps(self._told(turn)), environment.PROMPT: turn.prompt},
+            # Claude Code counts its turns itself and then ends in order.
+            limits=limits.model_copy(update={"turns": None}),
+            folders=(turn.home,),
+            stop_signal="SIGINT",
+        )
+
+    def read(self, folder: Path) -> Said:
+        return stream.read(folder / "output")
+
+    def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
+        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+
+    def _told(self, turn: Turn) -> Mapping[str, Any]:
+        tools = [*claude_gate.READS, claude_gate.COMMAND]
+        allowed = list(claude_gate.READS)
+        if not turn.read_only:
+            tools += claude_gate.WRITES
+            allowed = tools
+        elif turn.run.mode == RUNS_COMMANDS:
+            allowed = tools
+        again = turn.number > 1 and turn.run.prompt
+        return {
+            "workspace": str(turn.workspace),
+            "home": str(turn.home),
+            "model": turn.run.model or self._config.model,
+            "max_turns": self._config.max_turns,
+            "resume": turn.session,
+            "prompt": turn.prompt,
+            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
+            "system_prompt": self._config.system_prompt,
+            "tools": tools,
+            "allowed": allowed,
+        }
+
+    def _env(self, turn: Turn) -> dict[str, str]:
+        accounts = [name for name in ACCOUNTS if os.environ.get(name)]
+        names = [*PASSED_ON, *self._config.env, *accounts]
+        for account in accounts:
+            names += ACCOUNTS[account]
+        env = {**environment.of(turn, path=login_shell.path(), names=names), **ALWAYS}
+        if accounts:
+            env["CLAUDE_CONFIG_DIR"] = str(turn.home)
+        elif "CLAUDE_CONFIG_DIR" in os.environ:
+            env["CLAUDE_CONFIG_DIR"] = os.environ["CLAUDE_CONFIG_DIR"]
+        return env

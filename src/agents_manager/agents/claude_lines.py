@@ -1,0 +1,153 @@
+"""What Claude Code says, as lines of our message stream. Whether a run went well is read from
+`is_error` and `terminal_reason`: a failed one can call itself a success."""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, TypeAlias, cast
+
+from claude_agent_sdk import (
+    AssistantMessage,
+    Message,
+    RateLimitEvent,
+    ResultMessage,
+    SystemMessage,
+    TextBlock,
+    ToolUseBlock,
+)
+
+Line: TypeAlias = Mapping[str, Any]
+ModelUsage: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""What each model was used for, by its name, in Claude Code's own words."""
+
+MAX_BYTES = 1024 * 1024
+"""A longer line is no message to those who read the stream."""
+MAX_INPUT = 4_000
+TOKENS = {
+    "input_tokens": "inputTokens",
+    "output_tokens": "outputTokens",
+    "cache_read_tokens": "cacheReadInputTokens",
+    "cache_write_tokens": "cacheCreationInputTokens",
+}
+KINDS = {
+    "authentication_failed": "auth",
+    "oauth_org_not_allowed": "auth",
+    "account_on_hold": "auth",
+    "verification_required": "auth",
+    "cloud_credential_error": "auth",
+    "billing_error": "quota",
+    "rate_limit": "rate_limit",
+    "model_not_found": "environment",
+}
+STATUSES = {401: "auth", 402: "quota", 403: "auth", 404: "environment", 429: "rate_limit"}
+WAYS_OUT = {
+    "auth": "Log in with the program claude, or set ANTHROPIC_API_KEY for the server.",
+    "quota": "Look at the credit and the plan of the account.",
+}
+
+
+def encoded(line: Line) -> bytes:
+    data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    if len(data) <= MAX_BYTES:
+        return data
+    if line["type"] == "result":
+        why = f"The final message is too long to be read: {len(data)} bytes."
+        return encoded({"type": "result", "error": why, "error_class": "bad_output"})
+    return encoded({"type": "output", "text": f"(A message of {len(data)} bytes is left out.)"})
+
+
+class Listener:
+    """What was heard in one conversation."""
+
+    def __init__(self) -> None:
+        self.heard = False
+        """Whether the model, or an error in its place, was heard at all."""
+        self.result: ResultMessage | None = None
+        self._kind: str | None = None
+        self._resets_at: datetime | None = None
+
+    def lines(self, message: Message) -> Iterator[Line]:
+        """The lines for everything but the end, which `ending` gives."""
+        match message:
+            case AssistantMessage():
+                self.heard = True
+                self._kind = message.error
+                yield from _said(message)
+            case SystemMessage(subtype="permission_denied", data=data):
+                yield {"type": "output", "text": f"Refused: {data.get('tool_name')}"}
+            case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
+                if info.resets_at is not None:
+                    self._resets_at = datetime.fromtimestamp(info.resets_at, UTC)
+            case ResultMessage():
+                self.result = message
+            case _:
+                pass
+
+    def ending(self, *, stopped: bool, trouble: str) -> Line:
+        """How it ended. The trouble is told where Claude Code itself said nothing."""
+        result = self.result
+        if result is None:
+            why = trouble or "Claude Code ended without a result."
+            return _error(why, "cancelled" if stopped else "crash", session=None)
+        if not result.is_error and result.terminal_reason in (None, "completed"):
+            return {"type": "result", "text": result.result or "", "session": result.session_id}
+        why = result.result or "; ".join(result.errors or []) or trouble
+        why = why or f"Claude Code stopped: {result.terminal_reason or result.subtype}."
+        line = _error(why, self._error_class(result, stopped), session=result.session_id)
+        if self._resets_at is None:
+            return line
+        resets = self._resets_at.isoformat()
+        return {**line, "error": f"{line['error']} It resets at {resets}.", "resets_at": resets}
+
+    def _error_class(self, result: ResultMessage, stopped: bool) -> str:
+        if stopped:
+            return "cancelled"
+        reason = result.terminal_reason or ""
+        if reason == "max_turns":
+            return "budget"
+        if reason.startswith("aborted"):
+            return "interrupted"
+        return KINDS.get(self._kind or "") or STATUSES.get(result.api_error_status or 0) or "crash"
+
+
+def _said(message: AssistantMessage) -> Iterator[Line]:
+    for block in message.content:
+        if isinstance(block, TextBlock):
+            yield {"type": "assistant", "text": block.text}
+        elif isinstance(block, ToolUseBlock):
+            yield {"type": "tool_use", "name": block.name, "input": _short(block.input)}
+
+
+def _error(why: str, error_class: str, session: str | None) -> Line:
+    way_out = WAYS_OUT.get(error_class)
+    error = f"{why.strip()} {way_out}" if way_out else why.strip()
+    return {"type": "result", "error": error, "error_class": error_class, "session": session}
+
+
+def _short(value: Any) -> Any:
+    """The same, with long texts cut: whole files are no reading matter for a transcript."""
+    if isinstance(value, str) and len(value) > MAX_INPUT:
+        return f"{value[:MAX_INPUT]}… ({len(value)} characters)"
+    if isinstance(value, dict):
+        return {key: _short(part) for key, part in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_short(part) for part in cast("list[Any]", value)]
+    return value
+
+
+def usage(now: ModelUsage, before: ModelUsage) -> Line:
+    """What a run used, of the totals of its session now and before. The cost is left out where a
+    model has no known price."""
+    used = {model: _grown(total, before.get(model, {})) for model, total in now.items()}
+    used = {model: grown for model, grown in used.items() if any(grown.values())}
+    line: dict[str, Any] = {"type": "usage"}
+    for name in TOKENS:
+        line[name] = sum(grown[name] for grown in used.values())
+    if all(now[model].get("costBasis") in ("list", "managed") for model in used):
+        line["cost_usd"] = round(sum(grown["cost_usd"] for grown in used.values()), 6)
+    return line
+
+
+def _grown(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    names = {**TOKENS, "cost_usd": "costUSD"}
+    return {ours: max(now.get(its, 0) - before.get(its, 0), 0) for ours, its in names.items()}
