@@ -16,6 +16,7 @@ from claude_agent_sdk import (
     ClaudeAgentOptions,
     ClaudeSDKClient,
     ClaudeSDKError,
+    CLINotFoundError,
     HookContext,
     HookInput,
     HookJSONOutput,
@@ -23,7 +24,7 @@ from claude_agent_sdk import (
 )
 
 from agents_manager.agents import claude_gate, claude_lines
-from agents_manager.agents.claude_lines import Line, Listener
+from agents_manager.agents.claude_lines import Line, Listener, Trouble
 
 MCP = "mcp.json"
 TOTALS = "totals.json"
@@ -54,9 +55,10 @@ class Driver:
         self._say(ending)
         return 1 if "error" in ending else 0
 
-    async def _talk(self, prompt: str, session: str | None) -> tuple[Listener, str]:
-        """What was heard, and the trouble there was with Claude Code itself."""
-        listener, trouble = Listener(), ""
+    async def _talk(self, prompt: str, session: str | None) -> tuple[Listener, Trouble | None]:
+        """What was heard, and the trouble there was with the program itself."""
+        listener = Listener()
+        trouble: Trouble | None = None
         client = ClaudeSDKClient(self._options(session))
         try:
             async with asyncio.TaskGroup() as group:
@@ -69,8 +71,10 @@ class Driver:
                             self._say(line)
                 finally:
                     stopper.cancel()
+        except* CLINotFoundError as errors:
+            trouble = (str(errors.exceptions[0]), "environment")
         except* ClaudeSDKError as errors:
-            trouble = "\n".join([*map(str, errors.exceptions), *self._complaints])
+            trouble = ("\n".join([*map(str, errors.exceptions), *self._complaints]), "crash")
         finally:
             await client.disconnect()
         return listener, trouble
@@ -114,7 +118,7 @@ class Driver:
         why = claude_gate.refusal(tool, given, self._workspace, self._job["tools"])
         if why is None:
             return {}
-        self._say({"type": "output", "text": f"Refused: {tool}. {why}"})
+        self._say(claude_lines.refused(tool, why))
         return {
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",

@@ -32,7 +32,10 @@ def refusal(
     path = given.get(WRITES[tool])
     if not isinstance(path, str) or not path.startswith("/"):
         return "Name the file by its absolute path."
-    return _outside(path, workspace)
+    try:
+        return _outside(path, workspace)
+    except (OSError, ValueError) as error:
+        return f"{path!r} cannot be written: {error}."
 
 
 def _outside(path: str, workspace: Path) -> str | None:

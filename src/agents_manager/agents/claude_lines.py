@@ -17,6 +17,8 @@ from claude_agent_sdk import (
 )
 
 Line: TypeAlias = Mapping[str, Any]
+Trouble: TypeAlias = tuple[str, str]
+"""What went wrong with the program itself, and its class."""
 ModelUsage: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What each model was used for, by its name, in Claude Code's own words."""
 
@@ -56,6 +58,10 @@ def encoded(line: Line) -> bytes:
     return encoded({"type": "output", "text": f"(A message of {len(data)} bytes is left out.)"})
 
 
+def refused(tool: str, why: str) -> Line:
+    return {"type": "output", "text": f"Refused: {tool}. {why}"}
+
+
 class Listener:
     """What was heard in one conversation."""
 
@@ -74,7 +80,8 @@ class Listener:
                 self._kind = message.error
                 yield from _said(message)
             case SystemMessage(subtype="permission_denied", data=data):
-                yield {"type": "output", "text": f"Refused: {data.get('tool_name')}"}
+                why = str(data.get("message", "")).partition(". ")[0]
+                yield refused(str(data.get("tool_name")), f"{why}.")
             case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
                 if info.resets_at is not None:
                     self._resets_at = datetime.fromtimestamp(info.resets_at, UTC)
@@ -83,25 +90,25 @@ class Listener:
             case _:
                 pass
 
-    def ending(self, *, stopped: bool, trouble: str) -> Line:
-        """How it ended. The trouble is told where Claude Code itself said nothing."""
+    def ending(self, *, stopped: bool, trouble: Trouble | None) -> Line:
+        """How it ended. The trouble with the program is told where it has no result."""
         result = self.result
+        session = result.session_id if result else None
+        if result and not result.is_error and result.terminal_reason in (None, "completed"):
+            return {"type": "result", "text": result.result or "", "session": session}
+        if stopped:
+            return _error("The agent was stopped.", "cancelled", session)
         if result is None:
-            why = trouble or "Claude Code ended without a result."
-            return _error(why, "cancelled" if stopped else "crash", session=None)
-        if not result.is_error and result.terminal_reason in (None, "completed"):
-            return {"type": "result", "text": result.result or "", "session": result.session_id}
-        why = result.result or "; ".join(result.errors or []) or trouble
+            return _error(*(trouble or ("Claude Code ended without a result.", "crash")), session)
+        why = result.result or "; ".join(result.errors or [])
         why = why or f"Claude Code stopped: {result.terminal_reason or result.subtype}."
-        line = _error(why, self._error_class(result, stopped), session=result.session_id)
+        line = _error(why, self._error_class(result), session)
         if self._resets_at is None:
             return line
         resets = self._resets_at.isoformat()
         return {**line, "error": f"{line['error']} It resets at {resets}.", "resets_at": resets}
 
-    def _error_class(self, result: ResultMessage, stopped: bool) -> str:
-        if stopped:
-            return "cancelled"
+    def _error_class(self, result: ResultMessage) -> str:
         reason = result.terminal_reason or ""
         if reason == "max_turns":
             return "budget"

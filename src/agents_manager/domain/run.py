@@ -57,6 +57,14 @@ class Usage(Value):
     cache_write_tokens: int | None = None
     cost_usd: float | None = None
 
+    def plus(self, other: "Usage") -> "Usage":
+        """Of two turns together. What one of them did not report stays unknown."""
+        mine, theirs = self.model_dump(), other.model_dump()
+        known = {name: (mine[name], theirs[name]) for name in mine}
+        return Usage.model_validate(
+            {name: None if None in pair else sum(pair) for name, pair in known.items()}
+        )
+
 
 class Limits(Value):
     timeout_s: float = 600.0

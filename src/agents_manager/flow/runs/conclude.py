@@ -53,6 +53,8 @@ async def conclude(
         verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
     verdict["usage"] = said.usage.model_dump(mode="json") if said.usage else None
     verdict["session"] = said.session
+    if "repair" in verdict and said.session:
+        await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
     return verdict
 
 

@@ -1,9 +1,12 @@
 """The ten steps of a run, in order. Each is kept once done; each may be repeated when a crash cut
 it short, so each looks first."""
 
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import Usage
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
 from agents_manager.flow.runs.verdict import Verdict
@@ -30,6 +33,7 @@ async def _end(run_id: RunId, verdict: Verdict, s: Services) -> None:
 
 async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
     repair: str | None = None
+    used: list[dict[str, Any] | None] = []
     for turn in TURNS:
         asked, directory = repair, job_dir(s, run_id, turn)
         ended = await steps.run(
@@ -39,10 +43,19 @@ async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
             f"conclude-{turn}",
             lambda t=turn, e=ended, d=directory: conclude.conclude(run_id, t, e, d, s),
         )
+        used.append(verdict.get("usage"))
         repair = verdict.get("repair")
         if repair is None:
-            return {**verdict, "refused": asked}
+            return {**verdict, "refused": asked, "usage": _sum(used)}
     raise AssertionError("the last turn always ends with a verdict")
+
+
+def _sum(used: list[dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Of all turns; unknown where one of them did not say it."""
+    known = [Usage.model_validate(usage) for usage in used if usage is not None]
+    if len(known) < len(used):
+        return None
+    return reduce(Usage.plus, known).model_dump(mode="json")
 
 
 def job_dir(s: Services, run_id: RunId, turn: int) -> Path:

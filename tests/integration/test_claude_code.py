@@ -1,0 +1,186 @@
+"""The real Claude Code under the detached runner, against a scripted model. What it does must be
+what the adapter says it did."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager.agents.claude_code import ClaudeCodeAgent
+from agents_manager.agents.config import ClaudeCodeConfig
+from agents_manager.domain.run import ErrorClass
+from agents_manager.engine.runners import DetachedRunners
+from agents_manager.flow.ports import Ended, Job, Said, Turn
+from agents_manager.testing.scripted_model import (
+    Hang,
+    ModelServer,
+    Say,
+    Status,
+    claude_bash,
+    claude_write,
+)
+from agents_manager.testing.scripted_model import Turn as Answer
+from tests.claude import SCENARIO, SETTINGS, account, server
+from tests.repos import make_repo, own_home
+from tests.runner_jobs import processes_of
+from tests.turns import turn
+
+__all__ = ["account", "own_home", "server"]
+
+
+@dataclass
+class Ran:
+    ended: Ended
+    said: Said
+    shown: list[Any]
+
+
+Play = Callable[..., Awaitable[Ran]]
+
+
+@pytest.fixture
+async def runners(tmp_path: Path) -> AsyncIterator[DetachedRunners]:
+    runners = DetachedRunners()
+    yield runners
+    await runners.stop(tmp_path / "run-1")
+
+
+@pytest.fixture
+def work(tmp_path: Path, account: ModelServer) -> Path:
+    return make_repo(tmp_path / "work")
+
+
+def job_of(taken: Turn, **settings: Any) -> tuple[ClaudeCodeAgent, Job]:
+    config = ClaudeCodeConfig.model_validate({**SETTINGS, **settings})
+    agent = ClaudeCodeAgent("claude-code", config)
+    return agent, agent.job(taken)
+
+
+@pytest.fixture
+def play(runners: DetachedRunners, tmp_path: Path) -> Play:
+    async def play(*, settings: Any = None, **fields: Any) -> Ran:
+        agent, job = job_of(turn(tmp_path, **fields), **(settings or {}))
+        await runners.start_or_adopt(job)
+        ended = await runners.wait(job.dir)
+        lines = (job.dir / "output").read_bytes().splitlines()
+        return Ran(ended, agent.read(job.dir), [m for line in lines for m in agent.parse(line)])
+
+    return play
+
+
+async def test_files_are_written_in_the_workspace_only(
+    account: ModelServer, play: Play, work: Path, tmp_path: Path
+) -> None:
+    """By the file tools, however the path is written and wherever a link of the agent's own
+    leads."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    places = [
+        *("../outside/a.txt", "way/b.txt", "way/new/c.txt", "~/e.txt"),
+        *(".git/hooks/pre-commit", "sub/.GIT/config", str(outside / "f.txt")),
+    ]
+    account.script(
+        SCENARIO,
+        [
+            claude_bash(f"ln -s '{outside}' way"),
+            Answer([claude_write(Path(place), "x") for place in places]),
+            claude_write(work / "good.txt", "good\n"),
+            Say("Done."),
+        ],
+    )
+    ran = await play()
+    assert (ran.ended.exit_code, ran.said.error) == (0, None)
+    assert (work / "good.txt").read_text() == "good\n"
+    assert list(outside.iterdir()) == []
+    assert not (work / ".git/hooks/pre-commit").exists()
+    assert not (work / "sub").exists()
+    assert not (tmp_path / "user home/e.txt").exists()
+    told = [m["text"] for m in ran.shown if m["type"] == "output"]
+    assert [text.split(". ")[0] for text in told] == ["Refused: Write"] * len(places)
+    heard = str(account.requests(SCENARIO)[2].body["messages"])
+    assert "lies outside of the workspace. Files can only be written below" in heard
+    assert "Use git commands to change them." in heard
+
+
+async def test_a_mode_that_reads_writes_nothing(
+    account: ModelServer, play: Play, work: Path
+) -> None:
+    account.script(
+        SCENARIO,
+        [
+            Answer(
+                [
+                    claude_bash("git log --format=%s"),
+                    claude_bash("echo x > made.txt"),
+                    claude_bash("git commit --allow-empty -m x"),
+                    claude_write(work / "made.txt", "x"),
+                ]
+            ),
+            Say("A plan."),
+        ],
+    )
+    ran = await play(mode="plan")
+    assert ran.said.final_text == "A plan."
+    assert not (work / "made.txt").exists()
+    heard = str(account.requests(SCENARIO)[1].body["messages"])
+    assert "'content': 'First'" in heard
+    assert "No such tool available: Write" in heard
+    assert [m["text"][:14] for m in ran.shown if m["type"] == "output"] == ["Refused: Bash."] * 2
+
+
+async def test_a_session_that_is_gone_is_begun_anew_with_the_whole_prompt(
+    account: ModelServer, play: Play, work: Path
+) -> None:
+    account.script(SCENARIO, [Say("Fresh.")])
+    gone = "00000000-0000-4000-8000-000000000000"
+    ran = await play(session=gone, prompt="The whole task.")
+    assert (ran.said.final_text, ran.said.error) == ("Fresh.", None)
+    assert ran.said.session not in (gone, None)
+    assert "The whole task." in str(account.requests(SCENARIO)[0].body["messages"])
+
+
+async def test_a_stopped_agent_says_so_and_is_gone(
+    account: ModelServer, runners: DetachedRunners, work: Path, tmp_path: Path
+) -> None:
+    account.script(SCENARIO, [Hang(Say("Never said to its end."), midway=True)])
+    agent, job = job_of(turn(tmp_path))
+    await runners.start_or_adopt(job)
+    await asyncio.to_thread(
+        account.wait_for, SCENARIO, lambda seen: bool(seen) and seen[-1].state == "hanging"
+    )
+    await runners.stop(job.dir)
+    assert processes_of(job.run_id) == []
+    ended, said = await runners.wait(job.dir), agent.read(job.dir)
+    assert ended.reason == "cancelled"
+    assert (said.error, said.error_class) == ("The agent was stopped.", ErrorClass.CANCELLED)
+    assert said.session is not None
+
+
+async def test_a_program_that_dies_is_a_crash(account: ModelServer, play: Play, work: Path) -> None:
+    account.script(SCENARIO, [claude_bash("kill -9 $PPID"), Say("Never.")])
+    ran = await play()
+    assert ran.ended.exit_code == 1
+    assert ran.said.error_class is ErrorClass.CRASH
+    assert "exit code" in (ran.said.error or "")
+
+
+async def test_a_refused_key_is_told_with_the_way_out(
+    account: ModelServer, play: Play, work: Path
+) -> None:
+    account.script(SCENARIO, [Status(401)])
+    ran = await play()
+    assert ran.said.error_class is ErrorClass.AUTH
+    assert "401" in (ran.said.error or "")
+    assert "set ANTHROPIC_API_KEY" in (ran.said.error or "")
+    assert ran.said.usage is None
+
+
+async def test_turns_are_limited(account: ModelServer, play: Play, work: Path) -> None:
+    account.script(SCENARIO, [claude_bash("echo 1"), claude_bash("echo 2"), Say("Never.")])
+    ran = await play(settings={"maxTurns": 1})
+    assert (ran.ended.reason, ran.said.error_class) == ("exited", ErrorClass.BUDGET)
+    assert ran.said.usage is not None
+    assert len(account.requests(SCENARIO)) == 1

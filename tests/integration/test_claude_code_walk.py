@@ -1,0 +1,68 @@
+"""A task goes from creation to its pull request with the real Claude Code and a scripted model:
+a question, its answer in the same session, an outcome that cannot be taken, and its repair."""
+
+import json
+from pathlib import Path
+
+from agents_manager.flow import tasks
+from agents_manager.testing.scripted_model import (
+    ModelServer,
+    Say,
+    Turn,
+    When,
+    asked,
+    claude_bash,
+    claude_write,
+    outcome,
+    resumed,
+)
+from tests.claude import SCENARIO, SETTINGS, account, server
+from tests.repos import run
+from tests.worlds import ANN, World
+
+__all__ = ["account", "server"]
+
+QUESTION = {"questions": [{"id": "q1", "question": "Which greeting?"}]}
+
+
+async def test_a_question_an_answer_and_a_repair(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    (tmp_path / "home" / "config.json").write_text(
+        json.dumps({"defaultAgentType": "claude-code", "agents": {"claude-code": SETTINGS}})
+    )
+    account.script(
+        SCENARIO,
+        [
+            outcome("needs_info", QUESTION),
+            When(asked("could not be taken"), [outcome("pr_ready")]),
+            When(
+                resumed,
+                [
+                    Turn([Say("I write."), claude_write(Path("hello.txt"), "moin\n")]),
+                    claude_bash("git add hello.txt && git commit -qm 'Say moin'"),
+                    Say("<<<OUTCOME:pr_ready>>>"),
+                ],
+            ),
+        ],
+    )
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    await world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "Moin."}]})
+    view = await world.until(task, "review")
+
+    first, second = view.runs
+    assert (first.outcome, second.outcome) == ("needs_info", "pr_ready")
+    assert second.agent == "claude-code"
+    assert first.session
+    assert first.session == second.session
+    assert [r.usage and r.usage.input_tokens for r in view.runs] == [100, 400]
+    assert [r.usage and r.usage.cost_usd for r in view.runs] == [0.00045, 0.0018]
+    assert second.branch
+    assert run(world.repo, "show", f"{second.branch}:hello.txt") == "moin"
+    assert run(world.repo, "log", "-1", "--format=%s", second.branch) == "Say moin"
+    heard = str(account.requests(SCENARIO)[1].body["messages"])
+    assert "Answer: Moin." in heard
