@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agents_manager.agents.claude_code import ClaudeCodeAgent
 from agents_manager.agents.command import CommandAgent
-from agents_manager.agents.config import CommandConfig, ScriptedConfig
+from agents_manager.agents.config import ClaudeCodeConfig, CommandConfig, ScriptedConfig
 from agents_manager.agents.scripted import PLAY, ScriptedAgent
 from agents_manager.flow.ports import Agent
 
@@ -29,4 +30,10 @@ def command(folder: Path, *steps: Any, **settings: Any) -> Agent:
     return CommandAgent("player", CommandConfig.model_validate({"command": argv, **settings}))
 
 
+def claude_code(folder: Path, *steps: Any, **settings: Any) -> Agent:
+    """Plays no steps: what it does is up to a model."""
+    return ClaudeCodeAgent("claude-code", ClaudeCodeConfig.model_validate(settings))
+
+
 PLAYERS: Mapping[str, Player] = {"scripted": scripted, "command": command}
+ADAPTERS: Mapping[str, Player] = {**PLAYERS, "claude-code": claude_code}

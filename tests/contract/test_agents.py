@@ -12,7 +12,7 @@ from agents_manager.domain import outcome
 from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Agent, Ended, Said
-from tests.contract.agent_players import PLAYERS
+from tests.contract.agent_players import ADAPTERS, PLAYERS
 from tests.runner_jobs import eventually, processes_of
 from tests.turns import turn
 
@@ -26,6 +26,11 @@ OUTCOME = {"name": "no_changes", "payload": {"reason": "It is there."}, "text": 
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     (tmp_path / "work").mkdir()
     return lambda *steps, **settings: PLAYERS[request.param](tmp_path, *steps, **settings)
+
+
+@pytest.fixture(params=ADAPTERS)
+def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
+    return ADAPTERS[request.param](tmp_path, {"say": "Hi."})
 
 
 @pytest.fixture
@@ -47,11 +52,11 @@ def run(tmp_path: Path, runners: DetachedRunners) -> Run:
 
 
 async def test_a_turn_runs_in_the_worktree_with_what_an_agent_is_told(
-    make: Make, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    adapter: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AM_DATABASE_URL", "postgresql://secret")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
-    job = make({"say": "Hi."}).job(turn(tmp_path, mode="plan"))
+    job = adapter.job(turn(tmp_path, mode="plan"))
     assert (job.cwd, job.dir) == (tmp_path / "work", tmp_path / "run-1")
     assert (job.env["AM_TASK_ID"], job.env["AM_MODE"]) == ("task-1", "plan")
     assert job.env["AM_RUN_ID"] == job.run_id
@@ -142,18 +147,17 @@ async def test_a_stopped_agent_is_gone_with_all_it_started(
         pytest.param(b'{"type": "assistant", "text": null}\n' * 1000, id="empty messages"),
     ],
 )
-def test_whatever_is_printed_can_be_read(make: Make, tmp_path: Path, printed: bytes) -> None:
-    agent = make({"say": "Hi."})
+def test_whatever_is_printed_can_be_read(adapter: Agent, tmp_path: Path, printed: bytes) -> None:
     (tmp_path / "output").write_bytes(printed)
-    said = agent.read(tmp_path)
+    said = adapter.read(tmp_path)
     assert "\x00" not in said.final_text
     said.final_text.encode()
     for line in printed.splitlines():
-        messages = agent.parse(line)
+        messages = adapter.parse(line)
         assert all(isinstance(message["type"], str) for message in messages)
         json.dumps(messages, allow_nan=False)
 
 
-def test_output_that_is_missing_is_nothing_said(make: Make, tmp_path: Path) -> None:
-    said = make({"say": "Hi."}).read(tmp_path / "nowhere")
+def test_output_that_is_missing_is_nothing_said(adapter: Agent, tmp_path: Path) -> None:
+    said = adapter.read(tmp_path / "nowhere")
     assert (said.final_text, said.usage, said.error) == ("", None, None)

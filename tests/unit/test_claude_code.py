@@ -1,0 +1,78 @@
+"""What the adapter hands to the runner."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager.agents.catalog import AgentCatalog
+from agents_manager.agents.claude_code import ACCOUNTS
+from agents_manager.errors import AgentNotInstalled
+from agents_manager.flow.ports import Agent, Turn
+from tests.turns import turn
+
+
+@pytest.fixture(autouse=True)
+def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CLAUDE_CONFIG_DIR", "AWS_PROFILE", *ACCOUNTS):
+        monkeypatch.delenv(name, raising=False)
+
+
+def agent() -> Agent:
+    return AgentCatalog(lambda _project: {}).get("claude-code", turn(Path("/nowhere")).project)
+
+
+def told(taken: Turn) -> dict[str, Any]:
+    return json.loads(agent().job(taken).files["claude.json"])
+
+
+def test_a_login_of_the_user_is_left_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "CLAUDE_CONFIG_DIR" not in agent().job(turn(tmp_path)).env
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/somewhere")
+    assert agent().job(turn(tmp_path)).env["CLAUDE_CONFIG_DIR"] == "/somewhere"
+
+
+def test_with_an_account_of_its_own_it_keeps_to_the_home_of_the_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/somewhere")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key")
+    monkeypatch.setenv("AWS_PROFILE", "work")
+    job = agent().job(turn(tmp_path))
+    assert job.env["CLAUDE_CONFIG_DIR"] == str(tmp_path / "home")
+    assert job.folders == (tmp_path / "home",)
+    assert (job.env["ANTHROPIC_API_KEY"], job.env.get("AWS_PROFILE")) == ("key", None)
+    monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
+    assert agent().job(turn(tmp_path)).env["AWS_PROFILE"] == "work"
+
+
+def test_modes_that_read_have_no_tools_that_write(tmp_path: Path) -> None:
+    works = told(turn(tmp_path, mode="implement"))
+    assert set(works["tools"]) == set(works["allowed"]) >= {"Write", "Edit", "Bash", "Read"}
+    for mode in ("plan", "review", "design"):
+        reads = told(turn(tmp_path, mode=mode))
+        assert not {"Write", "Edit", "NotebookEdit"} & set(reads["tools"])
+        assert "Bash" not in reads["allowed"]
+    looks = told(turn(tmp_path, mode="investigate"))
+    assert "Bash" in looks["allowed"]
+    assert "Write" not in looks["tools"]
+
+
+def test_a_repair_that_has_to_begin_anew_has_the_whole_prompt(tmp_path: Path) -> None:
+    second = turn(tmp_path, number=2, session="s", prompt="Repair this.")
+    second = replace(second, run=replace(second.run, prompt="The task."))
+    assert told(second)["prompt"] == "Repair this."
+    assert told(second)["fresh_prompt"] == "The task.\n\nRepair this."
+
+
+def test_without_the_sdk_the_way_to_get_it_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
+    with pytest.raises(AgentNotInstalled, match=r'pip install "agents-manager\[claude\]"'):
+        agent().job(turn(tmp_path))

@@ -1,0 +1,124 @@
+"""Claude Code's messages as lines of our stream, above all how a run ended."""
+
+import json
+from typing import Any
+
+import pytest
+from claude_agent_sdk import (
+    AssistantMessage,
+    RateLimitEvent,
+    RateLimitInfo,
+    ResultMessage,
+    TextBlock,
+    ToolUseBlock,
+)
+
+from agents_manager.agents import claude_lines
+from agents_manager.agents.claude_lines import Listener
+
+
+def result(**fields: Any) -> ResultMessage:
+    given = {"subtype": "success", "is_error": False, "session_id": "s-1", **fields}
+    return ResultMessage(duration_ms=1, duration_api_ms=1, num_turns=1, **given)
+
+
+def said(text: str, error: Any = None) -> AssistantMessage:
+    return AssistantMessage(content=[TextBlock(text)], model="m", error=error)
+
+
+def ending(*messages: Any, stopped: bool = False, trouble: Any = None) -> dict[str, Any]:
+    listener = Listener()
+    for message in messages:
+        list(listener.lines(message))
+    return dict(listener.ending(stopped=stopped, trouble=trouble))
+
+
+def test_a_good_end_has_the_final_text() -> None:
+    good = result(result="Done.", terminal_reason="completed")
+    assert ending(said("Done."), good) == {"type": "result", "text": "Done.", "session": "s-1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "error_class"),
+    [
+        ("authentication_failed", {"api_error_status": None}, "auth"),
+        ("billing_error", {"api_error_status": 400}, "quota"),
+        ("rate_limit", {}, "rate_limit"),
+        ("model_not_found", {"api_error_status": 404}, "environment"),
+        ("unknown", {"api_error_status": 403}, "auth"),
+        ("unknown", {"api_error_status": 402}, "quota"),
+        (None, {"api_error_status": 429}, "rate_limit"),
+        ("server_error", {"api_error_status": 529}, "crash"),
+        (None, {"terminal_reason": "max_turns"}, "budget"),
+        (None, {"terminal_reason": "aborted_tools"}, "interrupted"),
+        (None, {}, "crash"),
+    ],
+)
+def test_an_error_has_its_class_though_it_calls_itself_a_success(
+    kind: str | None, fields: Any, error_class: str
+) -> None:
+    failed = {"terminal_reason": "api_error", "result": "Oh no.", "is_error": True, **fields}
+    line = ending(said("Oh no.", kind), result(**failed))
+    assert line["error_class"] == error_class
+    assert line["error"].startswith("Oh no.")
+    assert "text" not in line
+
+
+def test_an_end_that_is_no_error_but_not_complete_either() -> None:
+    line = ending(said("Half"), result(result="", terminal_reason="hook_stopped"))
+    assert (line["error"], line["error_class"]) == ("Claude Code stopped: hook_stopped.", "crash")
+
+
+def test_a_limit_says_when_it_ends() -> None:
+    info = RateLimitInfo(status="rejected", resets_at=1_800_000_000)
+    limited = RateLimitEvent(rate_limit_info=info, uuid="u", session_id="s-1")
+    line = ending(
+        limited, said("Limit reached.", "rate_limit"), result(is_error=True, result="No.")
+    )
+    assert line["error"] == "No. It resets at 2027-01-15T08:00:00+00:00."
+    assert (line["error_class"], line["resets_at"]) == ("rate_limit", "2027-01-15T08:00:00+00:00")
+
+
+def test_without_a_result_the_trouble_is_told() -> None:
+    line = ending(trouble=("No such program.", "environment"))
+    assert (line["error"], line["error_class"]) == ("No such program.", "environment")
+    assert ending()["error_class"] == "crash"
+    assert ending(stopped=True, trouble=("Killed.", "crash"))["error_class"] == "cancelled"
+
+
+def test_long_inputs_are_cut_and_long_lines_left_out() -> None:
+    call = ToolUseBlock("1", "Write", {"file_path": "/x", "content": "x" * 9_000, "n": [1]})
+    [line] = Listener().lines(AssistantMessage(content=[call], model="m"))
+    assert line["input"]["content"].endswith("… (9000 characters)")
+    assert (line["input"]["file_path"], line["input"]["n"]) == ("/x", [1])
+    long = "x" * claude_lines.MAX_BYTES
+    cut = json.loads(claude_lines.encoded({"type": "result", "text": long}))
+    assert (cut["type"], cut["error_class"]) == ("result", "bad_output")
+    assert json.loads(claude_lines.encoded({"type": "assistant", "text": long}))["type"] == "output"
+    assert claude_lines.encoded({"type": "output", "text": "\ud800ü"}).endswith('?ü"}\n'.encode())
+
+
+# ------------------------------------------------------------------------------------------- usage
+
+
+def used(tokens: int, cost: float, basis: str = "list") -> dict[str, Any]:
+    return {"inputTokens": tokens, "outputTokens": 1, "costUSD": cost, "costBasis": basis}
+
+
+def test_usage_is_what_was_added_to_the_totals_of_the_session() -> None:
+    before = {"a": used(100, 0.25)}
+    line = claude_lines.usage({"a": used(150, 0.75), "b": used(7, 0.125)}, before)
+    assert line == {
+        "type": "usage",
+        "input_tokens": 57,
+        "output_tokens": 1,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
+        "cost_usd": 0.625,
+    }
+
+
+def test_a_model_without_a_price_makes_the_cost_unknown() -> None:
+    now = {"a": used(10, 0.5), "b": used(10, 0.1, "unknown")}
+    assert "cost_usd" not in claude_lines.usage(now, {})
+    assert claude_lines.usage({**now, "a": used(20, 0.75)}, now)["cost_usd"] == 0.25
