@@ -2,6 +2,7 @@
 what the adapter says it did."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from agents_manager.testing.scripted_model import (
 )
 from agents_manager.testing.scripted_model import Turn as Answer
 from tests.claude import SCENARIO, SETTINGS, account, server
-from tests.repos import make_repo, own_home
+from tests.repos import make_repo, own_home, write
 from tests.runner_jobs import processes_of
 from tests.turns import turn
 
@@ -129,6 +130,28 @@ async def test_a_mode_that_reads_writes_nothing(
     assert "'content': 'First'" in heard
     assert "No such tool available: Write" in heard
     assert [m["text"][:14] for m in ran.shown if m["type"] == "output"] == ["Refused: Bash."] * 2
+
+
+async def test_nothing_is_loaded_that_the_repository_or_the_prompt_brings(
+    account: ModelServer, play: Play, work: Path, tmp_path: Path
+) -> None:
+    hook = {"hooks": [{"type": "command", "command": f"touch '{tmp_path}/hooked'"}]}
+    (tmp_path / "secret.txt").write_text("a secret")
+    brought = {
+        ".claude/settings.json": json.dumps({"hooks": {"SessionStart": [hook]}}),
+        ".mcp.json": json.dumps({"mcpServers": {"s": {"command": "touch", "args": ["served"]}}}),
+        "CLAUDE.md": "a memory",
+    }
+    write(work, brought)
+    account.script(SCENARIO, [Say("Done.")])
+    ran = await play(prompt=f"/compact @{tmp_path}/secret.txt")
+    assert ran.said.final_text == "Done."
+    assert not (tmp_path / "hooked").exists()
+    assert not (work / "served").exists()
+    heard = str(account.requests(SCENARIO)[0].body)
+    assert "/compact @" in heard
+    assert "a secret" not in heard
+    assert "a memory" not in heard
 
 
 async def test_a_session_that_is_gone_is_begun_anew_with_the_whole_prompt(
