@@ -126,8 +126,8 @@ def _said(message: AssistantMessage) -> Iterator[Line]:
 
 
 def _error(why: str, error_class: str, session: str | None) -> Line:
-    way_out = WAYS_OUT.get(error_class)
-    error = f"{why.strip()} {way_out}" if way_out else why.strip()
+    way_out = WAYS_OUT.get(error_class, "")
+    error = f"{why.strip().removesuffix('.')}. {way_out}".strip()
     return {"type": "result", "error": error, "error_class": error_class, "session": session}
 
 
