@@ -1,20 +1,17 @@
 """The real Claude Code against a scripted model: no account, no network."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents_manager.testing.scripted_model import ModelServer
-from agents_manager.testing.scripted_model.steps import Step, When
 
 MODEL = "claude-sonnet-4-5"
 SCENARIO = "x"
 SETTINGS: Mapping[str, Any] = {"model": MODEL, "env": ["CLAUDE_CODE_MAX_RETRIES"]}
 """With one retry of a failed request, not ten."""
-
-Scripted = Callable[[Sequence[Step | When]], None]
 
 
 @pytest.fixture

@@ -144,12 +144,14 @@ async def test_nothing_is_loaded_that_the_repository_or_the_prompt_brings(
     }
     write(work, brought)
     account.script(SCENARIO, [Say("Done.")])
-    ran = await play(prompt=f"/compact @{tmp_path}/secret.txt")
+    prompt = f"/compact @{tmp_path}/secret.txt"
+    ran = await play(prompt=prompt, settings={"systemPrompt": "Speak plainly."})
     assert ran.said.final_text == "Done."
     assert not (tmp_path / "hooked").exists()
     assert not (work / "served").exists()
     heard = str(account.requests(SCENARIO)[0].body)
-    assert "/compact @" in heard
+    assert prompt in heard
+    assert "Speak plainly." in heard
     assert "a secret" not in heard
     assert "a memory" not in heard
 

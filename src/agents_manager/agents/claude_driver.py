@@ -63,6 +63,8 @@ class Driver:
         try:
             async with asyncio.TaskGroup() as group:
                 await client.connect()
+                if self._stop.is_set():
+                    return listener, trouble
                 stopper = group.create_task(self._interrupt(client))
                 try:
                     await client.query(prompt)
