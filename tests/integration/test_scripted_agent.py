@@ -172,7 +172,7 @@ async def test_failure_with_a_class(play: Play) -> None:
 @pytest.mark.parametrize(("how", "code"), [(3, 3), ("SIGSEGV", -11), ("KILL", -9), ("INT", -2)])
 async def test_crash(play: Play, how: int | str, code: int) -> None:
     end, said = await play({"say": "Wait."}, {"crash": how})
-    assert (end.reason, end.exit_code, said.final_text) == ("exited", code, "")
+    assert (end.reason, end.exit_code, said.final_text) == ("exited", code, "Wait.")
 
 
 async def test_hang_is_ended_by_the_timeout(play: Play) -> None:

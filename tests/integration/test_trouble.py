@@ -17,6 +17,8 @@ from tests.worlds import ANN, GREETING, World
 
 PLAN = {"plan": [[{"say": "# Plan"}, {"outcome": "plan_complete"}]]}
 
+DONE = '<<<OUTCOME:no_changes>>>\n{"reason": "none needed"}\n<<<END_PAYLOAD>>>'
+
 
 def script(*visits: list[dict[str, object]]) -> dict[str, object]:
     return {"implement": list(visits)}
@@ -25,7 +27,7 @@ def script(*visits: list[dict[str, object]]) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("steps", "error_class", "words"),
     [
-        ([{"crash": 3}], ErrorClass.CRASH, "exited with code 3"),
+        ([{"say": DONE}, {"crash": 3}], ErrorClass.CRASH, "exited with code 3"),
         ([{"malformed": "<<<OUTCOME:pr_ready>>>"}], ErrorClass.BAD_OUTPUT, "no closing"),
         ([{"outcome": {"name": "nonsense"}}], ErrorClass.BAD_OUTPUT, 'no outcome "nonsense"'),
         ([{"outcome": "plan_complete"}], ErrorClass.BAD_OUTPUT, "is not possible here"),
