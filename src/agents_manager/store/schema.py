@@ -96,8 +96,10 @@ task = Table(
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
     ),
-    Index(None, "project_id", "status", "created_at"),
+    Index(None, "project_id", "status", "created_at", "id"),
     Index(None, "created_at", "id"),
+    Index(None, "project_id", "created_at", "id"),
+    Index(None, "status", "created_at", "id"),
 )
 
 dependency = Table(
