@@ -151,15 +151,13 @@ def _traced(start: str, end: str, came: Mapping[str, Edge]) -> list[Edge]:
 
 def circles(edges: Mapping[str, Sequence[Edge]]) -> Iterable[list[Edge]]:
     """Circles of edges, no two with a status in common, until none is left."""
-    left = {node: [e for e in out if e.targets] for node, out in edges.items()}
-    while True:
-        _trim(left)
-        if not left:
-            return
-        start = next(iter(left))
+    left = {node: list(out) for node, out in edges.items()}
+    before = _reversed({node: [t for e in out for t in e.targets] for node, out in edges.items()})
+    _trim(left, before, left)
+    while left:
         seen: dict[str, int] = {}
         way: list[Edge] = []
-        node = start
+        node = next(iter(left))
         while node not in seen:
             seen[node] = len(way)
             edge = left[node][0]
@@ -167,30 +165,25 @@ def circles(edges: Mapping[str, Sequence[Edge]]) -> Iterable[list[Edge]]:
             node = next(t for t in edge.targets if t in left)
         circle = way[seen[node] :]
         yield circle
-        for edge in circle:
-            left.pop(edge.source, None)
+        gone = [edge.source for edge in circle]
+        for node in gone:
+            del left[node]
+        _trim(left, before, [earlier for node in gone for earlier in before[node]])
 
 
-def _trim(edges: dict[str, list[Edge]]) -> None:
+def _trim(
+    left: dict[str, list[Edge]], before: Mapping[str, Sequence[str]], suspects: Iterable[str]
+) -> None:
     """Takes away what cannot be on a circle: whatever leads nowhere."""
-    before: dict[str, set[str]] = defaultdict(set)
-    for node, out in edges.items():
-        for edge in out:
-            for target in edge.targets:
-                before[target].add(node)
-
-    def live(edge: Edge) -> bool:
-        return any(t in edges for t in edge.targets)
-
-    waiting = deque(edges)
+    waiting = deque(suspects)
     while waiting:
         node = waiting.popleft()
-        if node not in edges:
+        if node not in left:
             continue
-        edges[node] = [e for e in edges[node] if live(e)]
-        if not edges[node]:
-            del edges[node]
-            waiting.extend(before[node])
+        left[node] = [e for e in left[node] if any(t in left for t in e.targets)]
+        if not left[node]:
+            del left[node]
+            waiting.extend(before.get(node, ()))
 
 
 def _reversed(edges: Mapping[str, Iterable[str]]) -> Mapping[str, list[str]]:

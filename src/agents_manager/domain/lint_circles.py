@@ -1,7 +1,7 @@
 """Lint, the circles: agents and automatic moves that could go round for ever without a person."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from agents_manager.domain.finding import Finding, error
@@ -34,15 +34,28 @@ def endless(graph: Graph) -> Iterator[Finding]:
             capped.append((edge, status))
     for circle in circles(free):
         yield _circle(circle, "")
-    unattended = [*chain.from_iterable(free.values()), *(edge for edge, _ in capped)]
-    for edge, status in capped:
-        if _counts(edge, status, unattended):
-            continue
-        kept = {s: [e for e in out if status not in e.targets] for s, out in free.items()}
+    yield from _capped_in_vain(free, capped)
+
+
+def _capped_in_vain(
+    free: Mapping[str, Sequence[Edge]], capped: Sequence[tuple[Edge, str]]
+) -> Iterator[Finding]:
+    """Circles with a cap that never counts up."""
+    entering: dict[str, list[Edge]] = defaultdict(list)
+    for edge in chain(*free.values(), (edge for edge, _ in capped)):
         for target in edge.targets:
-            way = [] if target == edge.source else path(target, edge.source, kept)
-            if way is not None:
-                yield _circle([edge, *way], f' Its max_iterations counts "{status}" in vain.')
+            entering[target].append(edge)
+    in_vain: dict[str, list[Edge]] = defaultdict(list)
+    for edge, status in capped:
+        if not _counts(edge, status, entering):
+            in_vain[status].append(edge)
+    for status, edges in in_vain.items():
+        kept = {s: [e for e in out if status not in e.targets] for s, out in free.items()}
+        for edge in edges:
+            for target in edge.targets:
+                way = [] if target == edge.source else path(target, edge.source, kept)
+                if way is not None:
+                    yield _circle([edge, *way], f' Its max_iterations counts "{status}" in vain.')
 
 
 def _cap(edge: Edge) -> str | None:
@@ -52,18 +65,16 @@ def _cap(edge: Edge) -> str | None:
     return None
 
 
-def _counts(edge: Edge, status: str, unattended: Sequence[Edge]) -> bool:
+def _counts(edge: Edge, status: str, entering: Mapping[str, Sequence[Edge]]) -> bool:
     """Whether going round by this edge counts an entry of the status: moves by agent_error do not
     count, nor do those that follow one."""
     if status not in (edge.source, *edge.targets):
         return False
-    entries = [edge] if status in edge.targets else [e for e in unattended if status in e.targets]
+    entries = [edge] if status in edge.targets else entering.get(status, ())
     return any(
         entry.kind is not TriggerType.AGENT_ERROR
         and any(
-            before.kind is not TriggerType.AGENT_ERROR
-            for before in unattended
-            if entry.source in before.targets
+            before.kind is not TriggerType.AGENT_ERROR for before in entering.get(entry.source, ())
         )
         for entry in entries
     )
