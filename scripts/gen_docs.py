@@ -18,6 +18,7 @@ from agents_manager import errors, settings
 from agents_manager.domain import effects, event, guards, outcome, payload
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
+MORE = "[Plugins](../how-to/plugins.md) add more."
 NOTE = "Generated from the code by `scripts/gen_docs.py`. Do not edit."
 
 # What the example of an event holds, by field or by event and field.
@@ -174,7 +175,7 @@ def outcome_page() -> Iterator[str]:
     yield (
         "What an agent can end with. A payload is a JSON object of at most"
         f" {payload.MAX_BYTES // 1024} KiB and {payload.MAX_DEPTH} levels. Fields are read in"
-        " camelCase too; unknown ones are refused."
+        f" camelCase too; unknown ones are refused. {MORE}"
     )
     yield table("Outcome | Meaning | Payload | Opens", map(outcome_row, outcome.BUILT_IN))
     models = dict.fromkeys(o.payload for o in outcome.BUILT_IN if o.payload)
@@ -230,7 +231,7 @@ def guard_page() -> Iterator[str]:
     yield (
         "Conditions on a transition, as `guards` of a pipeline:"
         ' `{"type": "has_pr", "params": {}, "not": true}`. Each answers with a reason; `not` turns'
-        " the answer round."
+        f" the answer round. {MORE}"
     )
     rows = [(code(name), inspect.getdoc(guard)) for name, guard in guards.BUILT_IN.items()]
     yield table("Guard | Passes when", rows)
@@ -244,7 +245,7 @@ def hook_page() -> Iterator[str]:
         ' `{"type": "notify", "params": {"title": "Done"}, "policy": "best_effort"}`.'
         " They are performed after the move, in order. When a `required` one has finally failed,"
         " the task goes back to where it came from; a failed `best_effort` or `fire_and_forget` one"
-        " is an event and nothing more."
+        f" is an event and nothing more. {MORE}"
     )
     rows = [
         (code(name), code(policy.value), effects.HOOK_MEANINGS[name])
@@ -293,6 +294,10 @@ def setting_page() -> Iterator[str]:
         [
             (code("AM_HOME"), "The data directory; `~/.agents-manager` where left out."),
             (code("AM_DATABASE_URL"), "A Postgres database; a file in the data directory else."),
+            (
+                code("AM_PLUGINS"),
+                "The packages whose plugins are used, separated by commas; all where left out.",
+            ),
         ],
     )
     yield "## config.json\n\n" + fields_table("Key", settings.Config)

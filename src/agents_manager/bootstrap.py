@@ -18,6 +18,7 @@ from typing import Any
 import structlog
 from sqlalchemy import Engine
 
+from agents_manager import plugins
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import CommandChecks
 from agents_manager.checks.setup import SetupCommands
@@ -148,9 +149,10 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 def _services(settings: Settings, database: Database) -> Services:
     clock, ids = SystemClock(), RandomIds()
     configs = ConfigFiles(settings.home)
+    known = plugins.load(registry.built_in(), settings.plugins)
     return Services(
         store=database,
-        registry=registry.built_in(),
+        registry=known,
         clock=clock,
         ids=ids,
         configs=configs,
@@ -161,7 +163,7 @@ def _services(settings: Settings, database: Database) -> Services:
         setup=SetupCommands(settings.home / "setup"),
         runners=DetachedRunners(),
         channels=(),
-        files=ProjectFiles(),
+        files=ProjectFiles(known),
         templates=_texts("prompts", ".md"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         jobs_dir=settings.home / "jobs",

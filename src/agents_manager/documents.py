@@ -12,7 +12,7 @@ from agents_manager.agents import plain_yaml
 from agents_manager.domain import json_schema, strict_json
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, located
-from agents_manager.domain.registry import built_in
+from agents_manager.domain.registry import Registry
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
 from agents_manager.flow.ports import PipelineFile
@@ -47,9 +47,9 @@ def parse(text: str, name: str, *, yaml: bool | None = None) -> Document:
 
 
 class ProjectFiles:
-    def __init__(self) -> None:
+    def __init__(self, known: Registry) -> None:
         self._pipelines = _Cache(_pipeline)
-        self._outcomes = _Cache(_outcome)
+        self._outcomes = _Cache(lambda path: _outcome(path, known))
         self._known: dict[Path, Outcome] = {}
         """What each file said when it could last be read."""
 
@@ -146,14 +146,16 @@ def _broken(path: Path, error: str) -> PipelineFile:
     )
 
 
-def _outcome(path: Path) -> Outcome | list[str]:
+def _outcome(path: Path, known: Registry) -> Outcome | list[str]:
     """The outcome, or what is wrong with its file."""
     try:
         document = parse(_text(path), str(path))
     except InvalidInput as error:
         return [error.message]
-    if path.stem in built_in().outcomes or path.stem in OUTCOME_ALIASES:
-        return [f'{path}: the outcome "{path.stem}" is built in; choose another name']
+    if path.stem in known.outcomes or path.stem in OUTCOME_ALIASES:
+        plugin = known.source("outcome", path.stem)
+        whose = f"comes from the plugin {plugin}" if plugin else "is built in"
+        return [f'{path}: the outcome "{path.stem}" {whose}; choose another name']
     if not _NAME.fullmatch(path.stem):
         return [f"{path}: an outcome is called by small letters, digits, _ and -"]
     problems = json_schema.problems(document.value)

@@ -12,6 +12,8 @@ class Settings:
 
     home: Path
     database_url: str | None
+    plugins: tuple[str, ...] | None = None
+    """The packages whose plugins are used; None for all that are installed."""
 
     @property
     def database(self) -> str | Path:
@@ -20,7 +22,10 @@ class Settings:
 
 def from_environment() -> Settings:
     home = Path(os.environ.get("AM_HOME") or Path.home() / ".agents-manager").expanduser()
-    return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None)
+    chosen = os.environ.get("AM_PLUGINS")
+    names = (name.strip() for name in (chosen or "").split(","))
+    named = None if chosen is None else tuple(name for name in names if name)
+    return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None, named)
 
 
 def user_name() -> str:

@@ -208,6 +208,10 @@ class ForgeError(ExternalError):
     """The forge refused or did not answer."""
 
 
+class PluginFailed(ExternalError):
+    """A plugin's hook failed."""
+
+
 class HookFailed(AgentsManagerError):
     """A hook cannot be performed, and trying again would not help."""
 

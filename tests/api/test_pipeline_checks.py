@@ -20,7 +20,7 @@ async def test_a_saved_pipeline_and_a_document_are_linted(api: httpx.AsyncClient
     for form in ({"pipeline": "feature"}, {"pipeline": "feature", "version": 1}):
         response = await api.post(LINT, json=form)
         assert response.status_code == 200
-        assert response.json() == {"ok": True, "findings": []}
+        assert response.json() == {"ok": True, "findings": [], "plugins": []}
     broken = await api.post(LINT, json={"document": document(without="working-agent_error-stuck")})
     report = broken.json()
     assert report["ok"] is False

@@ -69,6 +69,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         run(*args.split())
     run("pipeline", "show", "simple")
     assert [v["version"] for v in run("pipeline", "versions", "simple")] == [1]
+    assert run("plugin", "list") == []
     mine = {**run("pipeline", "export", "simple"), "id": "mine"}
     (am.repo / "mine.json").write_text(json.dumps(mine))
     run("pipeline", "import", "mine.json")

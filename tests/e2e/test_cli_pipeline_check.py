@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.am_program import Am
-from tests.unit.pipeline_documents import document
+from tests.installed import install, install_example
+from tests.unit.pipeline_documents import document, edge
 
 YAML = """\
 id: mine
@@ -112,3 +113,32 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(am: Am) -> None:
         (am.repo / "p.json").write_text(json.dumps({**document(), "statusses": []}))
         keyed = am("pipeline", "graph", "p.json")
         assert 'There is no key "statusses". Did you mean "statuses"?' in keyed.err
+
+
+def test_plugins_are_listed_and_named_where_they_are_used(am: Am, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    install_example(site)
+    install(site, "zz-broken", {"bad": "zz_broken:register"}, {"zz_broken": "1 / 0"})
+    am.env["PYTHONPATH"] = str(site)
+    listed = am("plugin", "list")
+    assert listed.code == 0
+    assert (
+        "am-house-rules  1.0      house_rules  few_rounds  write_down  ticket_filed" in listed.out
+    )
+    assert listed.err == (
+        'Warning: The plugin zz-broken 1.0 ("bad") could not be used: '
+        "ZeroDivisionError: division by zero\n"
+    )
+    told = {c["name"]: c for c in json.loads(am("doctor", "--json").out)["checks"]}
+    assert told["plugin am-house-rules"]["state"] == "ok"
+    assert told["plugin zz-broken"]["state"] == "warn"
+    assert "ZeroDivisionError" in told["plugin zz-broken"]["text"]
+    used = document(edge("working", "stuck", "ticket_filed"))
+    (am.repo / "mine.json").write_text(json.dumps(used))
+    assert am.text("pipeline", "lint", "mine.json") == (
+        "mine.json: nothing is wrong.\nFrom plugins: outcome ticket_filed (am-house-rules 1.0).\n"
+    )
+    am.env["AM_PLUGINS"] = ""
+    refused = am("pipeline", "lint", "mine.json")
+    assert (refused.code, 'There is no outcome "ticket_filed"' in refused.out) == (1, True)

@@ -75,7 +75,7 @@ def test_every_trigger_type_is_read_in_both_notations(kind: TriggerType) -> None
 def test_an_alias_of_an_outcome_is_read_as_the_outcome() -> None:
     """Otherwise `plan_ready` of an agent or a pipeline would never meet `plan_complete`."""
     pipeline = parsed(edge("working", "reviewing", "agent_outcome", outcomeValue="plan_ready"))
-    assert pipeline.offered_outcomes("working") == ["plan_complete"]
+    assert registry.built_in().offered(pipeline, "working") == ["plan_complete"]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,34 @@ def test_offered_outcomes_are_each_named_once_in_order() -> None:
         edge("*", "done", "agent_outcome", outcomeValue="no_changes"),
         edge("working", "asking", "agent_error"),
     )
-    assert pipeline.offered_outcomes("working") == ["pr_ready", "needs_info", "no_changes"]
-    assert pipeline.offered_outcomes("done") == []
+    known = registry.built_in()
+    assert known.offered(pipeline, "working") == ["pr_ready", "needs_info", "no_changes"]
+    assert known.offered(pipeline, "done") == []
+
+
+def test_a_pipeline_may_be_large_but_not_of_any_size() -> None:
+    def large(statuses: int, transitions: int) -> Pipeline:
+        names = [f"s{n}" for n in range(statuses)]
+        rows = [edge(names[n % statuses], names[-1]) for n in range(transitions)]
+        found = [{"id": name, "category": "open"} for name in names]
+        return pipelines.parse({"id": "p", "name": "P", "statuses": found, "transitions": rows})
+
+    assert len(large(1_000, 5_000).transitions) == 5_000
+    for statuses, transitions in ((1_001, 1), (2, 5_001)):
+        with pytest.raises(InvalidPipeline, match="is not a pipeline") as refused:
+            large(statuses, transitions)
+        assert "should have at most" in refused.value.details[0]
+
+
+def test_with_any_every_outcome_is_offered_that_can_be_taken_there() -> None:
+    known = registry.built_in()
+    named = edge("working", "asking", "agent_outcome", outcomeValue="needs_info")
+    onward = known.offered(parsed(named, edge("working", "done", "any")), "working")
+    assert onward[0] == "needs_info"
+    assert sorted(onward) == sorted(known.outcomes)
+    assert known.offered(parsed(edge("*", "done", "any")), "working") == list(known.outcomes)
+    asks = known.offered(parsed(edge("working", "asking", "any")), "working")
+    assert asks == ["needs_info", "options_proposed"]
 
 
 # ------------------------------------------------------------------------------------ faults

@@ -197,10 +197,19 @@ class SavedPipeline(schemas.Out):
     warnings: list[Finding]
 
 
+class Borrowed(schemas.Out):
+    kind: str
+    """`guard`, `hook` or `outcome`."""
+    name: str
+    plugin: str
+
+
 class LintReport(schemas.Out):
     ok: bool
     """Whether it can be saved; warnings do not matter for that."""
     findings: list[Finding]
+    plugins: list[Borrowed]
+    """What it has from plugins."""
 
 
 class Asked(schemas.Out):
@@ -229,6 +238,24 @@ class Simulation(schemas.Out):
     waits_for: str
     visited: list[str]
     not_visited: list[str]
+    plugins: list[Borrowed]
+    """What it has from plugins."""
+
+
+class Plugin(schemas.Out):
+    package: str
+    version: str
+    entry_point: str
+    guards: list[str]
+    hooks: list[str]
+    outcomes: list[str]
+    error: str | None
+    """Why nothing of it is registered."""
+
+
+class Plugins(schemas.Out):
+    items: list[Plugin]
+    next: str | None
 
 
 class PipelineVersion(schemas.Out):

@@ -15,6 +15,7 @@ from typing import Literal
 
 from agents_manager import bootstrap, settings
 from agents_manager.bootstrap import Program
+from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.task import Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
@@ -181,8 +182,18 @@ async def _inside(program: Program) -> AsyncIterator[Finding]:
     live = program.settings.database_url is None and host.is_live(program.settings.home)
     yield await _server(program, live=live)
     yield await _stuck(program, live=live)
+    for plugin in program.services.registry.plugins:
+        yield _plugin(plugin)
     for project in await program.services.store.read(lambda tx: tx.projects.all()):
         yield await _project(program, project)
+
+
+def _plugin(plugin: Plugin) -> Finding:
+    name = f"plugin {plugin.package}"
+    if plugin.error is None:
+        return Finding(name, "ok", plugin.title)
+    way_out = "Repair or remove the package, or leave it out by AM_PLUGINS; see: am plugin list"
+    return Finding(name, "warn", f"{plugin.trouble}.", way_out)
 
 
 async def _clock(program: Program) -> Finding:

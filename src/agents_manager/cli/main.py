@@ -33,6 +33,7 @@ COMMANDS = {
     "restore": Entry("backup", "Bring the databases of a backup back."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
+    "plugin": Entry("plugin", "See what installed packages add."),
 }
 
 

@@ -54,13 +54,15 @@ async def lint(desk: Desk, pipeline: str, version: int | None) -> None:
     lines = looked.lines()
     placed = [(finding, line_of(finding.position, lines)) for finding in looked.findings]
     wrong = errors(looked.findings)
+    borrowed = looked.registry.borrowed(looked.pipeline) if looked.pipeline else []
     document = {
         "pipeline": looked.name,
         "errors": len(wrong),
         "warnings": len(looked.findings) - len(wrong),
         "findings": [{**_fields(finding), "line": line} for finding, line in placed],
+        "plugins": borrowed,
     }
-    desk.output.show(document, lambda: checks.findings(looked.name, placed))
+    desk.output.show(document, lambda: checks.findings(looked.name, placed, borrowed))
     if wrong:
         raise click.exceptions.Exit(1)
 

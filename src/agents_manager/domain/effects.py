@@ -1,7 +1,8 @@
 """What a hook asks for, as one explicit union. An effect is a command; it is stored with the
 transition and performed afterwards, under its own id as the idempotency key."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -57,6 +58,14 @@ class DeleteWorktree(Value):
     kind: Literal["delete_worktree"] = "delete_worktree"
 
 
+class PluginHook(Value):
+    """What a plugin's hook does is the plugin's business."""
+
+    kind: Literal["plugin_hook"] = "plugin_hook"
+    hook: str
+    params: Mapping[str, Any]
+
+
 Effect = Annotated[
     StartAgent
     | StopAgent
@@ -66,7 +75,8 @@ Effect = Annotated[
     | MergePr
     | RunChecks
     | Notify
-    | DeleteWorktree,
+    | DeleteWorktree
+    | PluginHook,
     Field(discriminator="kind"),
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
 from agents_manager.domain.task import GuardCheck, PullRequest, PullState
@@ -57,23 +58,39 @@ class Facts:
     rounds: Mapping[str, int] = field(default_factory=dict[str, int])
     """Counted moves into each status since the last grant, the first left out."""
     review: Mapping[str, Any] | None = None
-    """The review that is the trigger, else the latest of this visit, with its head_sha."""
+    """The review that is the trigger, else the one that brought the task to its status, with its
+    head_sha."""
     spent_usd: float | None = 0.0
     """None when the cost of any run is unknown."""
     admin: bool = False
 
 
+MAX_REASON = 1_000
 Verdict = tuple[bool, str]
 Guard = Callable[[Facts, Mapping[str, Any]], Verdict]
 
 
 def check(spec: GuardSpec, facts: Facts, guards: Mapping[str, Guard]) -> GuardCheck:
+    """What the guard says; one that is gone or fails refuses, also where it is negated."""
     guard = guards.get(spec.type)
     if guard is None:
         reason = f'There is no guard "{spec.type}" any more; nothing passes it but force.'
         return GuardCheck(name=spec.name, passed=False, reason=reason)
-    passed, reason = guard(facts, spec.params)
+    try:
+        passed, reason = _answer(guard(facts, spec.params))
+    except Exception as error:  # noqa: BLE001 - it may be a plugin's, and a decision is always made
+        what = visible(f"{type(error).__name__}: {error}", MAX_REASON)
+        reason = f'The guard "{spec.type}" failed: {what}'
+        return GuardCheck(name=spec.name, passed=False, reason=reason)
     return GuardCheck(name=spec.name, passed=passed is not spec.negate, reason=reason)
+
+
+def _answer(said: object) -> Verdict:
+    match said:
+        case (bool() as passed, str() as reason):
+            return passed, visible(reason, MAX_REASON)
+        case _:
+            raise TypeError(f"it answered {said!r}, not a bool and a reason")
 
 
 def has_plan(facts: Facts, _: Mapping[str, Any]) -> Verdict:

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from agents_manager.domain.finding import Finding, error, warning
 from agents_manager.domain.graph import Edge, Graph
 from agents_manager.domain.lint_guards import RESPONSE, REVIEW
-from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
-
-BROUGHT = frozenset({PromptType.INFO_REQUEST, PromptType.SPLIT_PROPOSAL})
-"""Questions that only an agent's payload can ask."""
+from agents_manager.domain.pipeline import BROUGHT, PromptType, Trigger, TriggerType
 
 ANSWERS: Mapping[PromptType, tuple[Trigger, Mapping[str, Sequence[str]]]] = {
     PromptType.INFO_REQUEST: (RESPONSE, {}),

@@ -59,6 +59,10 @@ LONGEST_WAIT_S = 10 * 365 * 86_400
 """Longer times are slips of the pen, and beyond what calendars count."""
 
 
+BROUGHT = frozenset({PromptType.INFO_REQUEST, PromptType.SPLIT_PROPOSAL})
+"""Questions that only an agent's payload can ask."""
+
+
 class StatusPrompt(Value):
     type: PromptType
     expires_after: int | None = Field(default=None, gt=0, le=LONGEST_WAIT_S)
@@ -156,8 +160,8 @@ class Pipeline(Value):
     name: str
     version: int = 1
     description: str = ""
-    statuses: tuple[Status, ...] = Field(min_length=1, max_length=500)
-    transitions: tuple[Transition, ...] = Field(max_length=2_000)
+    statuses: tuple[Status, ...] = Field(min_length=1, max_length=1_000)
+    transitions: tuple[Transition, ...] = Field(max_length=5_000)
 
     @cached_property
     def _by_id(self) -> Mapping[str, Status]:
@@ -204,11 +208,6 @@ class Pipeline(Value):
             for t in self._by_source.get(ANY_STATUS, [])
             if t.to != status_id and _claim(t) not in taken
         ]
-
-    def offered_outcomes(self, status_id: str) -> list[str]:
-        """The outcomes that the graph can take from here, each once, in order."""
-        named = (t.trigger.outcome for t in self.leaving(status_id))
-        return list(dict.fromkeys(name for name in named if name))
 
 
 def _claim(transition: Transition) -> tuple[Trigger, str | None]:
@@ -298,8 +297,10 @@ def _one_notation(row: Any, index: int) -> Any:
 
 
 def _shape_problems(pipeline: Pipeline) -> Sequence[str]:
-    known = [s.id for s in pipeline.statuses]
-    problems = [f'statuses: "{i}" stands there twice' for i in _repeated(known)]
+    known = dict.fromkeys(s.id for s in pipeline.statuses)
+    problems = [
+        f'statuses: "{i}" stands there twice' for i in _repeated([s.id for s in pipeline.statuses])
+    ]
     problems += [
         f'transitions: the id "{i}" stands there twice'
         for i in _repeated([t.id for t in pipeline.transitions])

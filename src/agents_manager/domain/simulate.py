@@ -9,6 +9,7 @@ from agents_manager.domain import question, trail
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.outcome import Malformed, Reported, validate
 from agents_manager.domain.pipeline import HookSpec, Pipeline, PromptType, Trigger, TriggerType
+from agents_manager.domain.plugin import Borrowed
 from agents_manager.domain.prompt import Choice, ChoicePayload, validate_answer
 from agents_manager.domain.question import Ask
 from agents_manager.domain.registry import Registry
@@ -32,6 +33,8 @@ class Simulation:
     """What would happen next, in one sentence."""
     visited: tuple[str, ...]
     not_visited: tuple[str, ...]
+    plugins: tuple[Borrowed, ...]
+    """What the pipeline has from plugins."""
 
 
 def simulate(pipeline: Pipeline, registry: Registry, script: Sequence[Step]) -> Simulation:
@@ -55,6 +58,7 @@ def simulate(pipeline: Pipeline, registry: Registry, script: Sequence[Step]) -> 
         waits_for=_next_mover(walk),
         visited=tuple(visited),
         not_visited=tuple(s.id for s in pipeline.statuses if s.id not in visited),
+        plugins=tuple(registry.borrowed(pipeline)),
     )
 
 
@@ -95,7 +99,7 @@ def _outcome(walk: Walk, ending: Ending, by: str) -> None:
     if walk.live is None:
         walk.refuse(by, f'No agent is at work in "{walk.status}".')
         return
-    offered = walk.pipeline.offered_outcomes(walk.status)
+    offered = walk.registry.offered(walk.pipeline, walk.status)
     reading = validate(ending.name, ending.payload, offered, walk.registry.outcomes)
     if isinstance(reading, Malformed):
         walk.refuse(by, reading.reason, "The agent would be asked once to mend it.")

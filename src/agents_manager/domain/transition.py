@@ -1,10 +1,12 @@
 """The decision: a pure, total function from pipeline, status, trigger and facts to *moved* or
 *refused*. Nothing here reads or writes anything."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from agents_manager.domain.guards import Facts, Fired, check, matches
+from agents_manager.domain.phase import upcoming
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
     ANY_STATUS,
@@ -24,6 +26,7 @@ class Refusal(StrEnum):
     GUARDS = "guards"
     AMBIGUOUS = "ambiguous"
     NO_ORIGIN = "no_origin"
+    HOOKS = "hooks"
     NOTHING_TO_ASK = "nothing_to_ask"
     AGENT_RUNNING = "agent_running"
 
@@ -129,8 +132,22 @@ def decide(
     if chosen.to is None:
         reason = f'"{status}" was not entered from an active status, so there is no way back.'
         return Refused(Refusal.NO_ORIGIN, (reason,), (chosen,))
+    cannot = tuple(_cannot_begin(chosen.transition.hooks, facts, registry))
+    if cannot:
+        return Refused(Refusal.HOOKS, cannot, (chosen,))
     forced = not chosen.allowed
     return Moved(chosen.transition, chosen.to, chosen.transition.hooks, chosen.checks, forced)
+
+
+def _cannot_begin(hooks: Iterable[HookSpec], facts: Facts, registry: Registry) -> Iterator[str]:
+    """Why hooks could not be performed, or not be done with the move as they have to be."""
+    for hook in hooks:
+        if hook.type not in registry.hooks:
+            yield f"Nothing performs it any more: {registry.nobody_knows('hook', hook.type)}"
+        elif hook.type == "execute_split" and not (facts.fired.payload or {}).get("phases"):
+            yield "There is no approved split to make phases from."
+        elif hook.type == "advance_phase" and upcoming(facts.phases) is None:
+            yield "There is no phase left to begin."
 
 
 def in_the_way(facts: Facts, decision: Moved) -> Refused | None:

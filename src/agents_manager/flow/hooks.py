@@ -17,7 +17,14 @@ from agents_manager.domain.task import (
     EffectRow,
 )
 from agents_manager.errors import AgentsManagerError, HookFailed, NotFound
-from agents_manager.flow import artifacts, branches, pulls, remedies, transitions
+from agents_manager.flow import (
+    artifacts,
+    branches,
+    plugin_hooks,
+    pulls,
+    remedies,
+    transitions,
+)
 from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import close, lifecycle
 from agents_manager.flow.runs.prepare import untrusted
@@ -82,21 +89,19 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
         case effects.StartAgent():
             await lifecycle.run(RunId(effect.run_id), s, steps)
         case effects.StopAgent():
-            await steps.run("stop_agent", lambda: _stop_agent(row, effect, s))
+            await steps.run(row.kind, lambda: _stop_agent(row, effect, s))
         case effects.CreateTaskBranch():
-            await steps.run("create_task_branch", lambda: _create_branch(row, s))
-        case effects.PushAndCreatePr():
-            await steps.run("push_and_create_pr", lambda: pulls.publish(row, s))
-        case effects.CreateFinalPr():
-            await steps.run("create_final_pr", lambda: pulls.publish_final(row, s))
-        case effects.MergePr():
-            await steps.run("merge_pr", lambda: pulls.merge(row, effect, s))
+            await steps.run(row.kind, lambda: _create_branch(row, s))
+        case effects.PushAndCreatePr() | effects.CreateFinalPr() | effects.MergePr():
+            await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
         case effects.RunChecks():
-            await steps.run("run_checks", lambda: _run_checks(row, s))
+            await steps.run(row.kind, lambda: _run_checks(row, s))
         case effects.DeleteWorktree():
-            await steps.run("delete_worktree", lambda: _delete_worktree(row, s))
+            await steps.run(row.kind, lambda: _delete_worktree(row, s))
         case effects.Notify():
-            await steps.run("notify", lambda: _notify(row, effect, s))
+            await steps.run(row.kind, lambda: _notify(row, effect, s))
+        case effects.PluginHook():
+            await steps.run(row.kind, lambda: plugin_hooks.call(row, effect, s))
 
 
 async def _create_branch(row: EffectRow, s: Services) -> None:

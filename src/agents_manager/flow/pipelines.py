@@ -73,8 +73,9 @@ def registry_of(s: Services, project: Project) -> Registry:
 def check_outcomes(s: Services, project: Project, pipeline: Pipeline, status: str) -> None:
     """Refuses a run whose outcomes could not be told from each other: a file of the project was
     removed or broken since its pipeline was saved."""
-    known = registry_of(s, project).outcomes
-    missing = [name for name in pipeline.offered_outcomes(status) if name not in known]
+    registry = registry_of(s, project)
+    offered = registry.offered(pipeline, status)
+    missing = [name for name in offered if name not in registry.outcomes]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
         why = f'Nothing in project "{project.name}" defines the outcome {names} any more.'

@@ -11,6 +11,7 @@ from agents_manager.domain.effects import (
     Effect,
     MergePr,
     Notify,
+    PluginHook,
     PushAndCreatePr,
     RunChecks,
     StartAgent,
@@ -69,7 +70,7 @@ def add(
             task_id=task.id,
             history_id=history_id,
             position=position,
-            kind=effect.kind,
+            kind=effect.hook if isinstance(effect, PluginHook) else effect.kind,
             payload=effect.model_dump(mode="json"),
             policy=policy,
             status="pending",
@@ -110,6 +111,8 @@ def _effect(
             return MergePr(head_sha=fired.head_sha, which=_WHICH[hook.type])
         case name if name in _PLAIN:
             return _PLAIN[name]
+        case name if name in s.registry.handlers:
+            return PluginHook(hook=name, params=hook.params)
         case _:
             return _at_once(tx, s, task, hook, fired)
 

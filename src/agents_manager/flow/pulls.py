@@ -22,21 +22,35 @@ from agents_manager.flow.ports import Conflicted, Services, Tx
 from agents_manager.flow.settling import finish, task_and_project
 
 
-async def publish(row: EffectRow, s: Services) -> None:
+async def perform(
+    row: EffectRow,
+    effect: effects.PushAndCreatePr | effects.CreateFinalPr | effects.MergePr,
+    s: Services,
+) -> None:
+    match effect:
+        case effects.PushAndCreatePr():
+            await _publish(row, s)
+        case effects.CreateFinalPr():
+            await _publish_final(row, s)
+        case effects.MergePr():
+            await _merge(row, effect, s)
+
+
+async def _publish(row: EffectRow, s: Services) -> None:
     """The pull request of the phase at work, or of the task."""
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     await _open(row, s, task, project, ground)
 
 
-async def publish_final(row: EffectRow, s: Services) -> None:
+async def _publish_final(row: EffectRow, s: Services) -> None:
     """The pull request that takes all phases to the base."""
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.of_task(tx, s, task, project))
     await _open(row, s, task, project, ground)
 
 
-async def merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
+async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     task, project = await task_and_project(s, row)
     pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
     try:

@@ -25,8 +25,13 @@ async def lint_pipeline(s: Services, form: forms.PipelineForm) -> pages.LintRepo
     """Every finding with its place and the way out. Saving refuses what has errors."""
     document, registry = await _named(s, form)
     # Off the loop: a large document takes a while.
-    _, found = await asyncio.to_thread(lint.check_document, document, registry)
-    return pages.LintReport(ok=not errors(found), findings=[pages.Finding.of(f) for f in found])
+    parsed, found = await asyncio.to_thread(lint.check_document, document, registry)
+    borrowed = registry.borrowed(parsed) if parsed else []
+    return pages.LintReport(
+        ok=not errors(found),
+        findings=[pages.Finding.of(f) for f in found],
+        plugins=[pages.Borrowed.of(b) for b in borrowed],
+    )
 
 
 @router.post("/simulate")

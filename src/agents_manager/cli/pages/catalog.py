@@ -17,6 +17,7 @@ from agents_manager.cli.render import (
 )
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
+from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.task import Project
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, Version, plain
@@ -125,6 +126,26 @@ def migration(found: Migration) -> Iterator[Block]:
         yield Line(f"Nothing was changed. --apply takes {tasks} to {version}.")
     else:
         yield Line("Nothing was changed, and nothing can be while something is in the way.")
+
+
+def plugins(found: Sequence[Plugin]) -> Iterator[Block]:
+    if not found:
+        yield Line("No installed package registers a plugin.")
+        return
+    yield Table(
+        ("PACKAGE", "VERSION", "ENTRY POINT", "GUARDS", "HOOKS", "OUTCOMES"),
+        [
+            (
+                p.package,
+                p.version,
+                p.entry_point,
+                "NOT USED" if p.error else ", ".join(p.guards),
+                ", ".join(p.hooks),
+                ", ".join(p.outcomes),
+            )
+            for p in found
+        ],
+    )
 
 
 def phases(found: Sequence[Phase]) -> Iterator[Block]:

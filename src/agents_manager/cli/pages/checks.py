@@ -5,14 +5,18 @@ from collections.abc import Iterator, Sequence
 from agents_manager.cli.render import Block, Line, Tone, counted, title
 from agents_manager.domain.finding import Finding, Severity
 from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.plugin import Borrowed
 from agents_manager.domain.simulate import Simulation
 from agents_manager.domain.simulation_told import Decided
 from agents_manager.domain.task import Result
 
 
-def findings(name: str, found: Sequence[tuple[Finding, int | None]]) -> Iterator[Block]:
+def findings(
+    name: str, found: Sequence[tuple[Finding, int | None]], borrowed: Sequence[Borrowed]
+) -> Iterator[Block]:
     if not found:
         yield Line(f"{name}: nothing is wrong.")
+        yield from _plugins(borrowed)
         return
     for finding, line in found:
         wrong = finding.severity is Severity.ERROR
@@ -24,6 +28,13 @@ def findings(name: str, found: Sequence[tuple[Finding, int | None]]) -> Iterator
     errors = sum(f.severity is Severity.ERROR for f, _ in found)
     yield Line()
     yield title(f"{counted(errors, 'error')}, {counted(len(found) - errors, 'warning')}")
+    yield from _plugins(borrowed)
+
+
+def _plugins(borrowed: Sequence[Borrowed]) -> Iterator[Block]:
+    if borrowed:
+        names = ", ".join(f"{b.kind} {b.name} ({b.plugin})" for b in borrowed)
+        yield Line(f"From plugins: {names}.", Tone.QUIET)
 
 
 def simulation(pipeline: Pipeline, told: Simulation) -> Iterator[Block]:
@@ -34,6 +45,7 @@ def simulation(pipeline: Pipeline, told: Simulation) -> Iterator[Block]:
     yield title(f"Ends in {told.status}. {told.waits_for}")
     if told.not_visited:
         yield Line(f"Not visited: {', '.join(told.not_visited)}", Tone.QUIET)
+    yield from _plugins(told.plugins)
 
 
 def _decision(decided: Decided) -> Iterator[Block]:

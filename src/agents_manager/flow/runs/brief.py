@@ -150,7 +150,7 @@ def _runs(runs: Iterable[Run]) -> str:
 
 def _outcomes(template: str, task: Task, pipeline: Pipeline, registry: Registry) -> str:
     lines: list[str] = []
-    for name in pipeline.offered_outcomes(task.status):
+    for name in registry.offered(pipeline, task.status):
         outcome = next(
             (o for o in registry.outcomes.values() if name in (o.name, *o.aliases)), None
         )

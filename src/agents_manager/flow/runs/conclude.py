@@ -71,9 +71,9 @@ async def _judge(
     pipeline = await s.store.read(
         lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     )
-    offered = pipeline.offered_outcomes(task.status)
-    known = pipelines.registry_of(s, project).outcomes
-    reading = _read(said, report, offered, known)
+    registry = pipelines.registry_of(s, project)
+    offered = registry.offered(pipeline, task.status)
+    reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
         return Verdict(repair=reading.reason)
     head = await _settle_work(run, task, project, s)

@@ -1,0 +1,55 @@
+"""A plugin with a guard, a hook and an outcome: the rules of one house."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from agents_manager.domain.guards import Facts
+from agents_manager.domain.outcome import Outcome
+from agents_manager.domain.plugin import HookCall
+from agents_manager.errors import HookFailed
+from agents_manager.plugins import Additions
+
+
+class Rounds(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    statusId: str
+    max: int = Field(ge=0)
+
+
+def few_rounds(facts: Facts, params: Mapping[str, Any]) -> tuple[bool, str]:
+    """Work that was sent back too often is not closed without a look."""
+    rounds = facts.rounds.get(params["statusId"], 0)
+    return rounds <= params["max"], f"It came round {rounds} times; {params['max']} are allowed."
+
+
+def write_down(call: HookCall) -> None:
+    """One line for each move. A crash may call it again, so the key is looked for first."""
+    if "file" not in call.params:
+        raise HookFailed("write_down needs a file.")
+    path = Path(call.project.path, call.params["file"])
+    written = path.read_text() if path.exists() else ""
+    if call.key not in written:
+        path.write_text(
+            f"{written}{call.key} {call.task.title}: {call.move.source} → {call.move.to}\n"
+        )
+
+
+TICKET_FILED = Outcome(
+    name="ticket_filed",
+    description="You filed a ticket instead of changing code.",
+    schema={
+        "type": "object",
+        "required": ["ticket"],
+        "properties": {"ticket": {"type": "string", "pattern": "^SHOP-[0-9]+$"}},
+    },
+)
+
+
+def register(add: Additions) -> None:
+    add.guard("few_rounds", few_rounds, params=Rounds)
+    add.hook("write_down", write_down, policy="required")
+    add.outcome(TICKET_FILED)
