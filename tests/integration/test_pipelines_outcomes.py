@@ -11,7 +11,7 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.errors import InvalidPipeline
 from agents_manager.flow import pipelines, tasks
 from tests.pipeline_desk import bring, shipped
-from tests.worlds import ANN, World
+from tests.worlds import ANN, World, working
 
 SCHEMA = {
     "title": "A ticket was filed",
@@ -87,6 +87,30 @@ async def test_a_broken_outcome_keeps_what_it_said_before(world: World) -> None:
     )
     task = await world.start(ends_with({"ticket": "SHOP-7"}), pipeline="filing")
     assert (await world.until(task, "needs_decision")).runs[0].outcome == "ticket_filed"
+
+
+async def test_after_a_restart_runs_that_need_a_broken_outcome_are_refused_with_its_place(
+    tmp_path: Path, repo: Path
+) -> None:
+    define(repo, "ticket_filed", SCHEMA)
+    bring(repo, "filing.json", filing())
+    async with working(tmp_path / "home", repo) as before:
+        task = await before.create(ends_with({"ticket": "SHOP-7"}), pipeline="filing")
+        other = await before.create({"implement": [[{"outcome": "no_changes"}]]}, pipeline="simple")
+    path = define(repo, "ticket_filed", '{\n"type": "object",\n"reqired": []}')
+    async with working(tmp_path / "home", repo) as world:
+        for one in (task, other):
+            await tasks.move(world.s, one.id, ANN)
+        refused = (await world.until(task, "needs_decision")).runs[0].error
+        assert refused is not None
+        assert refused.error_class is ErrorClass.ENVIRONMENT
+        assert f'{path}, line 3, reqired: the keyword "reqired" is not read.' in refused.error
+        # A run that does not need it is none of its business.
+        assert (await world.until(other, "needs_decision")).runs[0].error is None
+        define(repo, "ticket_filed", SCHEMA)
+        await world.choose(task, "again")
+        view = await world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "run again")
+        assert view.runs[1].outcome == "ticket_filed"
 
 
 async def test_a_removed_outcome_refuses_runs_in_a_sentence(world: World) -> None:

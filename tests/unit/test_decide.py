@@ -30,15 +30,19 @@ STATUSES = {
 
 
 def pipeline(*rows: dict[str, Any]) -> Pipeline:
+    parsed = unchecked(*rows)
+    REGISTRY.check_names(parsed)
+    return parsed
+
+
+def unchecked(*rows: dict[str, Any]) -> Pipeline:
     document = {
         "id": "p",
         "name": "P",
         "statuses": [{"id": i, "category": c} for i, c in STATUSES.items()],
         "transitions": list(rows),
     }
-    parsed = pipelines.parse(document)
-    REGISTRY.check_names(parsed)
-    return parsed
+    return pipelines.parse(document)
 
 
 def edge(source: str, to: str, trigger: Any = "manual", *guard: str, **fields: Any) -> Any:
@@ -283,6 +287,22 @@ def test_candidates_show_what_each_move_still_needs() -> None:
     ]
 
 
+def test_a_hook_that_cannot_be_performed_refuses_the_move_even_by_force() -> None:
+    split = edge("open", "planning", hooks=[{"type": "execute_split"}])
+    begin = edge("planning", "in_progress", hooks=[{"type": "advance_phase"}])
+    gone = edge("in_progress", "done", hooks=[{"type": "ring"}])
+    graph = unchecked(split, begin, gone)
+    for status, reason in (
+        ("open", "There is no approved split to make phases from."),
+        ("planning", "There is no phase left to begin."),
+        ("in_progress", 'Nothing performs it any more: there is no hook "ring".'),
+    ):
+        decision = decided(graph, status, manual(), force=True)
+        assert refusal(decision) is Refusal.HOOKS
+        assert isinstance(decision, Refused)
+        assert decision.reasons == (reason,)
+
+
 # ------------------------------------------------------------------------------------ any graph
 
 statuses = st.sampled_from(list(STATUSES))
@@ -313,21 +333,32 @@ guard_specs = st.one_of(
         lambda kind: {"type": "has_payload_response", "params": {"payloadType": kind}}
     ),
 )
-negatable = st.builds(lambda spec, no: {**spec, "not": no}, guard_specs, st.booleans())
+broken = st.sampled_from(
+    [
+        {"type": "nobody_knows"},
+        {"type": "max_iterations", "params": {}},
+        {"type": "max_iterations", "params": {"statusId": "open", "max": "five"}},
+        {"type": "within_budget", "params": {"taskUsd": []}},
+    ]
+)
+"""Guards of versions that were saved when they were right, as far as one knows."""
+negatable = st.builds(lambda spec, no: {**spec, "not": no}, guard_specs | broken, st.booleans())
 
 rows = st.builds(
-    lambda source, to, trigger, specs: {
+    lambda source, to, trigger, specs, hooks: {
         "from": source,
         "to": to,
         "trigger": trigger.model_dump(mode="json"),
         "guards": specs,
+        "hooks": [{"type": name} for name in hooks],
     },
     st.one_of(statuses, st.just("*")),
     st.one_of(statuses, st.just("$origin")),
     triggers(),
     st.lists(negatable, max_size=2),
+    st.lists(st.sampled_from([*REGISTRY.hooks, "nobody_knows"]), max_size=1),
 )
-pipelines_of_any_shape = st.lists(rows, max_size=8).map(lambda found: pipeline(*found))
+pipelines_of_any_shape = st.lists(rows, max_size=8).map(lambda found: unchecked(*found))
 
 facts = st.builds(
     Facts,

@@ -9,7 +9,6 @@ from agents_manager.domain.finding import Finding, error, warning
 from agents_manager.domain.graph import Edge, Graph
 from agents_manager.domain.guards import Facts, Fired, has_payload_response
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
-from agents_manager.domain.question import REVIEWS
 
 NEVER_TOGETHER: Sequence[frozenset[str]] = (
     frozenset({"review_approved", "review_changes_requested"}),
@@ -76,9 +75,8 @@ def _refuses(graph: Graph, edge: Edge, guard: GuardSpec) -> str | None:
     if guard.type == "is_admin" and edge.kind in _BY_NOBODY:
         return f"{edge.kind} is fired by no person"
     if guard.type in _REVIEW_GUARDS and not edge.hears(REVIEW):
-        reviewed = not graph.asks(edge.source).isdisjoint(REVIEWS)
         entered = any(e.hears(REVIEW) for e in graph.entering[edge.source])
-        return None if reviewed or entered else f"{edge.kind} carries no review"
+        return None if entered else f"{edge.kind} carries no review"
     if guard.type == "has_payload_response":
         return _no_answer(graph, edge, guard)
     if guard.type in _SPLIT_GUARDS:

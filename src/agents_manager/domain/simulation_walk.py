@@ -76,7 +76,8 @@ class Walk:
         self._step, self._moves = step, 0
 
     def decide(self, fired: Fired, live: str | None, *, admin: bool) -> Moved | Refused:
-        found = self.world.facts(fired, trail.rounds(self.past), live, admin=admin)
+        rounds, reviewed = trail.rounds(self.past), self._reviewed(fired)
+        found = self.world.facts(fired, rounds, reviewed, live, admin=admin)
         origin = trail.origin(self.pipeline, self.status, self.past)
         decision = decide(self.pipeline, self.status, origin, found, self.registry)
         if isinstance(decision, Moved):
@@ -166,6 +167,13 @@ class Walk:
         here = self.status
         decided = Decided(step=self._step, by=by, result=result, source=here, to=here)
         self.decisions.append(replace(decided, reasons=reasons, guards=guards))
+
+    def _reviewed(self, fired: Fired) -> Fired | None:
+        """The review that is the trigger, else the one that brought the task to where it stands."""
+        if fired.trigger.type is TriggerType.REVIEW_SUBMITTED:
+            return fired
+        came = trail.arrival(self.past, self.status)
+        return came.fired if came and trail.by_review(came) else None
 
     def _refused(self, by: str, refused: Refused) -> None:
         checks = tuple(c for candidate in refused.candidates for c in candidate.checks)

@@ -11,7 +11,7 @@ from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
-from agents_manager.domain.pipeline import PromptType, TriggerType
+from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.errors import HookFailed
 
@@ -48,11 +48,17 @@ class World:
         return {"document": self.plan, "title": "Plan", "artifact_id": None}
 
     def facts(
-        self, fired: Fired, rounds: Mapping[str, int], live_run: str | None, *, admin: bool
+        self,
+        fired: Fired,
+        rounds: Mapping[str, int],
+        reviewed: Fired | None,
+        live_run: str | None,
+        *,
+        admin: bool,
     ) -> Facts:
         review = None
-        if fired.trigger.type is TriggerType.REVIEW_SUBMITTED and fired.payload is not None:
-            review = {**fired.payload, "head_sha": fired.head_sha}
+        if reviewed is not None and reviewed.payload is not None:
+            review = {**reviewed.payload, "head_sha": reviewed.head_sha}
         return Facts(
             fired=fired,
             plan=self.plan,
@@ -75,8 +81,7 @@ class World:
         if outcome.prompt is PromptType.DOCUMENT_REVIEW:
             return replace(self, plan="The document of the simulation.")
         if outcome.prompt is PromptType.REVIEW and outcome.payload is None:
-            checked = replace(self, commits=self.commits + 1, checks_passed=None)
-            return replace(checked, branch=self.branch or BRANCH)
+            return replace(self, commits=self.commits + 1, checks_passed=None)
         return self
 
     def begun(self, hook: str, payload: Mapping[str, Any] | None) -> "World":
@@ -110,6 +115,7 @@ class World:
 
     def opened(self, branch: str | None = None) -> "World":
         """With the pull request of the phase at work or of the task, open and up to date."""
+        self._need_branch()
         head = branch or self._ground
         known = self._pull(head)
         if known and known.state is PullState.OPEN:
@@ -174,7 +180,12 @@ class World:
         marked = (replace(p, status=status) if p is phase else p for p in self.phases)
         return replace(self, phases=tuple(marked))
 
+    def _need_branch(self) -> None:
+        if self.branch is None:
+            raise HookFailed("There is no branch yet.")
+
     def checked(self) -> "World":
+        self._need_branch()
         return replace(self, checks_passed=True)
 
 
@@ -193,6 +204,8 @@ def _phase(number: int, part: ProposedPhase) -> Phase:
 
 
 _PERFORMED: Mapping[str, Callable[[World], World]] = {
+    "start_agent": World.with_branch,
+    "start_phase_agent": World.with_branch,
     "create_task_branch": World.with_branch,
     "execute_split": World.with_branch,
     "push_and_create_pr": World.opened,

@@ -88,10 +88,24 @@ def went_on(entries: Sequence[History], entry: History) -> bool:
     return any(moved(e) for e in later)
 
 
-def moved(entry: History) -> bool:
+def moved(entry: Entry) -> bool:
     """Whether the task has changed its place by it: not by a refusal, a grant or a new run."""
     standing = (Result.REFUSED, Result.GRANTED)
     return entry.result not in standing and entry.trigger != RETRY
+
+
+def arrival(entries: Sequence[E], status: str) -> E | None:
+    """The move that brought the task to where it stands; what happened to it there is none."""
+    for entry in reversed(entries):
+        if moved(entry) and entry.to == status and entry.trigger != MIGRATION:
+            return entry
+    return None
+
+
+def by_review(came: Entry) -> bool:
+    """Whether a review brought the task here. One whose move was taken back did not."""
+    done = came.result is not Result.ROLLED_BACK
+    return done and came.trigger == TriggerType.REVIEW_SUBMITTED
 
 
 def origin(pipeline: Pipeline, status: str, entries: Sequence[Entry]) -> str | None:

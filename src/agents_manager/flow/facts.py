@@ -5,12 +5,13 @@ from typing import Any
 
 from agents_manager.domain import names, trail
 from agents_manager.domain.guards import Facts, Fired
-from agents_manager.domain.ids import HistoryId, TaskId
+from agents_manager.domain.ids import TaskId
 from agents_manager.domain.phase import active
-from agents_manager.domain.pipeline import Pipeline, PromptType, TriggerType
+from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.prompt import ResumePoint
+from agents_manager.domain.question import REVIEWS
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Result, Task
+from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Task
 from agents_manager.flow.ports import Tx
 
 
@@ -32,6 +33,7 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
     pulls = {p.head_branch: p for p in standing} if phases else {}
     costs = [r.usage.cost_usd if r.usage else None for r in runs if r.started_at]
     known = [c for c in costs if c is not None]
+    entries = past(tx, task.id)
     return Facts(
         fired=fired,
         plan=task.plan,
@@ -45,8 +47,8 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
         documents=any(a.type is ArtifactType.DOCUMENT for a in artifacts),
         live_run=live.id if live else None,
         unresolved=tuple(f'"{other.title}"' for other in unresolved(tx, task)),
-        rounds=trail.rounds(past(tx, task.id)),
-        review=_review(tx, task, fired),
+        rounds=trail.rounds(entries),
+        review=_review(tx, task, entries, fired),
         spent_usd=sum(known) if len(known) == len(costs) else None,
         admin=actor.admin,
     )
@@ -89,23 +91,15 @@ def _pipeline(tx: Tx, task: Task) -> Pipeline:
     return tx.pipelines.get(task.pipeline_id, task.pipeline_version)
 
 
-def _review(tx: Tx, task: Task, fired: Fired) -> Mapping[str, Any] | None:
+def _review(
+    tx: Tx, task: Task, entries: Sequence[History], fired: Fired
+) -> Mapping[str, Any] | None:
+    """The review that is the trigger, else the one that brought the task to where it stands."""
     if fired.trigger.type is TriggerType.REVIEW_SUBMITTED and fired.payload is not None:
         return {**fired.payload, "head_sha": fired.head_sha}
-    visit = _visit(past(tx, task.id), task.status)
-    for prompt in reversed(tx.prompts.of_task(task.id)):
-        reviewed = prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
-        if reviewed and prompt.response and prompt.history_id in visit:
-            return {**prompt.response, "head_sha": prompt.payload.get("head_sha")}
-    return None
-
-
-def _visit(entries: Sequence[History], status: str) -> set[HistoryId]:
-    """What brought the task into the status, and the migrations it went through there."""
-    visit: set[HistoryId] = set()
-    for entry in reversed(entries):
-        if entry.result is not Result.REFUSED and entry.to == status:
-            visit.add(entry.id)
-            if entry.trigger != trail.MIGRATION:
-                break
-    return visit
+    came = trail.arrival(entries, task.status)
+    if came is None or not trail.by_review(came):
+        return None
+    answered = [p for p in tx.prompts.of_task(task.id) if p.type in REVIEWS and p.response]
+    seen = answered[-1].payload.get("head_sha") if answered else None
+    return {**(came.payload or {}), "head_sha": seen}

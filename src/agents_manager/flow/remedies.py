@@ -1,6 +1,7 @@
 """Ways out: back after a failed effect, once more, further than the cap, on after a stop."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from agents_manager.domain import event
 from agents_manager.domain.graph import Graph
@@ -8,7 +9,7 @@ from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, TaskId
 from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
-from agents_manager.domain.run import Run
+from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
 from agents_manager.domain.trail import RETRY, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
@@ -25,6 +26,7 @@ def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
     now = s.clock.now()
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     tx.effects.cancel_rest(entry.id, effect.position, now)
+    _cancel_its_run(tx, task.id, now)
     asking.close_flow_prompts(tx, s, task.id)
     note = f"{effect.kind} failed: {error}"
     back, undone = take_back(tx, s, task, entry, SYSTEM, note)
@@ -61,6 +63,14 @@ def take_back(
     )
     tx.history.add(undone)
     return back, undone
+
+
+def _cancel_its_run(tx: Tx, task_id: TaskId, now: datetime) -> None:
+    """A run whose effect was cancelled with the move will never begin."""
+    run = tx.runs.live(task_id)
+    if run is not None and tx.effects.get(run.effect_id).status == "cancelled":
+        tx.runs.update(run.id, status=RunStatus.CANCELLED, ended_at=now)
+        tx.events.add(task_id, event.AgentCancelled(run=run.id), SYSTEM, now)
 
 
 def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transitions.Answer:
