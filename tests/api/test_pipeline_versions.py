@@ -128,8 +128,8 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         'Did you mean "has_plan"?',
     ),
     "too many statuses": (
-        mine(statuses=[{"id": f"s{i}", "category": "open"} for i in range(501)]),
-        "statuses: Tuple should have at most 500 items",
+        mine(statuses=[{"id": f"s{i}", "category": "open"} for i in range(1001)]),
+        "statuses: Tuple should have at most 1000 items",
     ),
 }
 
