@@ -32,6 +32,7 @@ TESTS = {
     "unit": 2,
     "contract": 2,
     "integration": 2,
+    "agents": 2,
     "api": 2,
     "e2e": 2,
     "faults": 0,

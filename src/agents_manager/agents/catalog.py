@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from agents_manager.agents.claude_code import ClaudeCodeAgent
+from agents_manager.agents.codex import CodexAgent
 from agents_manager.agents.command import CommandAgent
 from agents_manager.agents.config import (
     AgentConfig,
     ClaudeCodeConfig,
+    CodexConfig,
     CommandConfig,
     ScriptedConfig,
 )
@@ -18,6 +20,7 @@ from agents_manager.flow.ports import Agent
 BUILT_IN: Mapping[str, AgentConfig] = {
     "scripted": ScriptedConfig(),
     "claude-code": ClaudeCodeConfig(),
+    "codex": CodexConfig(),
 }
 """Agents that need no configuration."""
 
@@ -44,5 +47,7 @@ def _adapter(name: str, config: AgentConfig) -> Agent:
             return CommandAgent(name, config)
         case ClaudeCodeConfig():
             return ClaudeCodeAgent(name, config)
+        case CodexConfig():
+            return CodexAgent(name, config)
         case _:
             raise AssertionError(f"{type(config).__name__} has no adapter")

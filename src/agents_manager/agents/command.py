@@ -2,16 +2,15 @@
 what it prints is the transcript."""
 
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import environment, login_shell, stream
+from agents_manager.agents import environment, login_shell, programs, stream
 from agents_manager.agents.config import PLACEHOLDERS, CommandConfig
 from agents_manager.domain.run import ErrorClass
 from agents_manager.errors import AgentNotInstalled, InvalidConfig
-from agents_manager.flow.ports import Capabilities, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
 
 MAX_ARGUMENT = 128 * 1024 - 1
 """What Linux takes as one argument."""
@@ -38,7 +37,7 @@ class CommandAgent:
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
-            argv=(self._found(program, env["PATH"]), *self._filled(arguments, turn)),
+            argv=(programs.found(program, env["PATH"], self._name), *self._filled(arguments, turn)),
             cwd=turn.workspace,
             env=env,
             stdin=turn.prompt if by_stdin else "",
@@ -53,15 +52,12 @@ class CommandAgent:
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
 
-    def _found(self, program: str, path: str) -> str:
-        found = shutil.which(program, path=path)
-        if found is not None:
-            return found
-        if "/" in program:
-            where = "it is not there, or cannot be executed"
-        else:
-            where = f"it is on none of the folders of the PATH: {path}"
-        raise AgentNotInstalled(f'The program "{program}" of agent "{self._name}": {where}.')
+    def diagnose(self) -> Diagnosis:
+        try:
+            program = self._config.command[0]
+            return Diagnosis(program=programs.found(program, login_shell.path(), self._name))
+        except AgentNotInstalled as error:
+            return Diagnosis(missing=(error.message,))
 
     def _filled(self, arguments: Sequence[str], turn: Turn) -> list[str]:
         """One pass, so that what is filled in is never looked through again."""

@@ -11,6 +11,11 @@ from agents_manager.domain.value import Lenient
 from agents_manager.errors import closest
 
 PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model")
+CODEX_FIXED = (
+    *("approval_policy", "default_permissions", "mcp_servers", "permissions", "profile"),
+    *("sandbox_mode", "sandbox_workspace_write", "shell_environment_policy"),
+)
+"""Settings of Codex that say what its commands may do."""
 
 
 class AgentConfig(Lenient):
@@ -94,18 +99,44 @@ class ClaudeCodeConfig(AgentConfig):
     its account."""
 
 
+def _codex_setting(key: str) -> str:
+    if key.split(".")[0] in CODEX_FIXED:
+        raise ValueError(f'"{key}" is set by Agents Manager, so that the sandbox stays as it is')
+    return key
+
+
+class CodexConfig(AgentConfig):
+    """Codex."""
+
+    adapter: Literal["codex"] = "codex"
+    """Codex."""
+    command: tuple[Annotated[str, AfterValidator(_argument)], ...] = Field(
+        default=("codex",), min_length=1
+    )
+    """The program, with arguments that come before `exec`."""
+    env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ("CODEX_API_KEY",)
+    """Names of environment variables that are passed on to it, beside the usual ones; the commands
+    it runs do not see them."""
+    settings: Mapping[Annotated[str, AfterValidator(_codex_setting)], Any] = Field(
+        default_factory=dict[str, Any]
+    )
+    """Settings of Codex's own, as in its `config.toml`, by dotted keys."""
+
+
 CONFIGS: Mapping[str, type[AgentConfig]] = {
     "scripted": ScriptedConfig,
     "command": CommandConfig,
     "claude-code": ClaudeCodeConfig,
+    "codex": CodexConfig,
 }
 """The model of each adapter. An agent with the name of an adapter need not name it again."""
 
-TRUSTED_KEYS = ("adapter", "command", "env")
+TRUSTED_KEYS = ("adapter", "command", "env", "settings")
 """What says which program runs and what it is told: of a project's file, only once trusted."""
 
 AnyConfig: TypeAlias = Annotated[
-    ScriptedConfig | CommandConfig | ClaudeCodeConfig, Field(discriminator="adapter")
+    ScriptedConfig | CommandConfig | ClaudeCodeConfig | CodexConfig,
+    Field(discriminator="adapter"),
 ]
 
 

@@ -13,7 +13,7 @@ from agents_manager.agents import environment, script, stream
 from agents_manager.agents.config import ScriptedConfig
 from agents_manager.agents.script import Script, Step, Visit
 from agents_manager.errors import InvalidScript
-from agents_manager.flow.ports import Capabilities, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
 
 PLAY = Path(__file__).with_name("play.py")
 
@@ -52,6 +52,9 @@ class ScriptedAgent:
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+
+    def diagnose(self) -> Diagnosis:
+        return Diagnosis(program=sys.executable)
 
     def _steps(self, turn: Turn) -> tuple[Step, ...]:
         found = self._script(turn)

@@ -312,10 +312,22 @@ class Turn:
     names it among its `folders`."""
     session: str | None
     """The session to go on with."""
+    offered: Sequence[str] = ()
+    """The outcomes that are possible."""
+    report: "Endpoint | None" = None
+    """Where the agent can report its outcome while it runs; None where nobody listens."""
 
     @property
     def read_only(self) -> bool:
         return self.run.mode in READ_ONLY_MODES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An MCP server (streamable HTTP) for one turn; the token opens nothing else."""
+
+    url: str
+    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,6 +346,19 @@ class Capabilities:
     """Be kept from changing files in modes that only read."""
     interrupts: bool = False
     """End in order when asked politely, and say how far it got."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """Whether an agent could work here and now. Holds no secret: only whether there is one."""
+
+    program: str | None = None
+    """Where its program lies."""
+    version: str | None = None
+    missing: Sequence[str] = ()
+    """What keeps it from working, each with the way to get it."""
+    doubts: Sequence[str] = ()
+    """What may keep it from working."""
 
 
 class Agent(Protocol):
@@ -355,6 +380,10 @@ class Agent(Protocol):
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         """One line of output as messages for people: `assistant` and `output` with `text`,
         `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+        ...
+
+    def diagnose(self) -> Diagnosis:
+        """What is there and what is missing, by looking; nothing is sent anywhere."""
         ...
 
 

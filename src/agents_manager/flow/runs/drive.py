@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
+from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow.ports import Services, Turn, Tx
 from agents_manager.flow.runs.prepare import of, trusted_agent
@@ -21,7 +22,7 @@ async def drive(
     assert run.agent is not None
     assert run.workspace is not None
     assert run.prompt is not None
-    visit = await s.store.read(lambda tx: earlier(tx, run))
+    visit, offered = await s.store.read(lambda tx: (earlier(tx, run), _offered(tx, task)))
     turn = Turn(
         run=run,
         task=task,
@@ -33,6 +34,7 @@ async def drive(
         dir=directory,
         home=s.agent_homes_dir / task.id / run.agent,
         session=run.session,
+        offered=offered,
     )
     try:
         job = await asyncio.to_thread(trusted_agent(s, run.agent, project).job, turn)
@@ -50,6 +52,11 @@ def earlier(tx: Tx, run: Run) -> int:
     runs = tx.runs.of_task(run.task_id)
     before = runs[: [r.id for r in runs].index(run.id)]
     return sum(r.mode == run.mode and not r.never_began for r in before)
+
+
+def _offered(tx: Tx, task: Task) -> list[str]:
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    return pipeline.offered_outcomes(task.status)
 
 
 def _repair_prompt(s: Services, reason: str) -> str:

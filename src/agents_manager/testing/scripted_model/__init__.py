@@ -1,6 +1,8 @@
 """A scripted model: real agents work against it on loopback, with no account and no network."""
 
 from agents_manager.testing.scripted_model.agents import (
+    CODEX_KEY,
+    CODEX_MODEL,
     claude_bash,
     claude_edit,
     claude_env,
@@ -11,6 +13,7 @@ from agents_manager.testing.scripted_model.agents import (
     codex_env,
     codex_patch,
     codex_run,
+    codex_settings,
 )
 from agents_manager.testing.scripted_model.record import Request
 from agents_manager.testing.scripted_model.server import ModelServer
@@ -31,6 +34,8 @@ from agents_manager.testing.scripted_model.steps import (
 from agents_manager.testing.scripted_model.talk import Talk, asked, resulted, resumed
 
 __all__ = [
+    "CODEX_KEY",
+    "CODEX_MODEL",
     "Cut",
     "Hang",
     "Malformed",
@@ -56,6 +61,7 @@ __all__ = [
     "codex_env",
     "codex_patch",
     "codex_run",
+    "codex_settings",
     "outcome",
     "resulted",
     "resumed",

@@ -1,12 +1,15 @@
 """What agents need to talk to the scripted model, and calls of the tools they have."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 from agents_manager.testing.scripted_model.server import ModelServer
 from agents_manager.testing.scripted_model.steps import Use
 
 CODEX_KEY = "SCRIPTED_MODEL_KEY"
+CODEX_MODEL = "scripted-model"
 
 
 def claude_env(server: ModelServer, scenario: str, home: Path) -> dict[str, str]:
@@ -31,22 +34,37 @@ def codex_env(home: Path) -> dict[str, str]:
     return {**_env(home), "CODEX_HOME": str(home / ".codex"), CODEX_KEY: "scripted"}
 
 
+def codex_settings(server: ModelServer, scenario: str) -> dict[str, Any]:
+    """Settings of Codex that name the server; its key is in the variable CODEX_KEY."""
+    return {
+        "model_provider": "scripted",
+        "model_providers.scripted": {
+            "name": "scripted",
+            "base_url": f"{server.url(scenario)}/v1",
+            "wire_api": "responses",
+            "env_key": CODEX_KEY,
+            "request_max_retries": 1,
+            "stream_max_retries": 1,
+        },
+    }
+
+
 def codex_args(server: ModelServer, scenario: str) -> list[str]:
     """Options for `codex exec`. No release knows this model, so Codex offers its plain tools."""
-    provider = (
-        f'{{name="scripted",base_url="{server.url(scenario)}/v1",'
-        f'wire_api="responses",env_key="{CODEX_KEY}",'
-        "request_max_retries=1,stream_max_retries=1}"
+    named = codex_settings(server, scenario)
+    provider = ",".join(
+        f"{k}={json.dumps(v)}" for k, v in named["model_providers.scripted"].items()
     )
     settings = [
-        'model_provider="scripted"',
-        f"model_providers.scripted={provider}",
+        f'model_provider="{named["model_provider"]}"',
+        f"model_providers.scripted={{{provider}}}",
         "analytics.enabled=false",
         "check_for_update_on_startup=false",
         "features.plugins=false",
         "features.apps=false",
     ]
-    return [*(part for setting in settings for part in ("-c", setting)), "-m", "scripted-model"]
+    options = [part for setting in settings for part in ("-c", setting)]
+    return [*options, "-m", CODEX_MODEL]
 
 
 def _env(home: Path) -> dict[str, str]:

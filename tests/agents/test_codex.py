@@ -1,0 +1,202 @@
+"""The real Codex takes tasks through the walk, with a scripted model in the place of a paid one."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agents_manager.agents import codex_sandbox
+from agents_manager.domain.run import RunStatus
+from agents_manager.flow import tasks
+from agents_manager.testing.scripted_model import (
+    Hang,
+    Say,
+    Status,
+    Structured,
+    When,
+    codex_add,
+    codex_run,
+    outcome,
+    resumed,
+)
+from tests.agents.codex_desk import CODEX, SCENARIO, Desk
+from tests.repos import own_home, run
+from tests.runner_jobs import processes_of
+from tests.worlds import ANN, repo, world
+
+__all__ = ["own_home", "repo", "world"]
+
+COMMIT = "git add . && git commit -qm 'Say hello' && git log --oneline"
+READY = {"text": "It says hello.", "outcome": "pr_ready", "payload": None}
+PLANNED = {"text": "1. Do it.", "outcome": "plan_complete", "payload": None}
+QUESTION = {"questions": [{"id": "q1", "question": "Which word?", "input_type": "text"}]}
+
+
+async def test_it_writes_commits_and_reports(desk: Desk) -> None:
+    task = await desk.start([codex_add("hello.txt", "hello"), codex_run(COMMIT), Structured(READY)])
+    done = await desk.one_run(task)
+    desk.model.check()
+    assert (done.status, done.outcome, done.model) == (
+        RunStatus.COMPLETED,
+        "pr_ready",
+        "scripted-model",
+    )
+    assert done.usage is not None
+    assert (done.usage.input_tokens, done.usage.output_tokens) == (300, 30)
+    assert done.usage.cost_usd is None
+    assert run(desk.world.repo, "log", "-1", "--format=%s", done.branch or "") == "Say hello"
+    first = desk.model.requests(SCENARIO)[0].body
+    assert first["text"]["format"]["schema"]["properties"]["outcome"]["enum"]
+    assert "Title: Add greeting" in json.dumps(first["input"])
+
+
+async def test_it_asks_and_goes_on_in_the_same_session(desk: Desk) -> None:
+    asks = {"text": "Hm.", "outcome": "needs_info", "payload": json.dumps(QUESTION)}
+    task = await desk.start(
+        [Structured(asks), When(resumed, [codex_run("ls"), Structured(PLANNED)])],
+        pipeline="feature",
+    )
+    view = await desk.ended(task)
+    assert view.runs[0].outcome == "needs_info"
+    await desk.world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "hi"}]})
+    view = await desk.world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "a second run")
+    first, second = view.runs
+    assert first.session is not None
+    assert second.session == first.session
+    assert "You asked: Which word?" in json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
+    # The session's total is 300; what the first run used is not counted again.
+    assert first.usage is not None
+    assert first.usage.input_tokens == 100
+    assert second.usage is not None
+    assert second.usage.input_tokens == 200
+
+
+ESCAPES = """
+echo x > ../outside; echo x > {tmp}/outside
+echo x > {git}/config; echo x > {git}/hooks/post-commit
+echo x > .git; echo x > {own}/commondir; echo 'ref: refs/heads/main' > {own}/HEAD
+git branch -f main HEAD; echo x > {git}/objects/info/alternates
+cat {login}; env | grep -c SCRIPTED; echo the end
+"""
+
+
+async def test_it_can_commit_and_nothing_else(desk: Desk, own_home: Path, tmp_path: Path) -> None:
+    login = own_home / ".codex" / "auth.json"
+    login.parent.mkdir()
+    login.write_text('{"tokens": null, "note": "sk-secret-key"}')
+    git = desk.world.repo / ".git"
+    own = "$(git rev-parse --git-dir)"
+    escapes = ESCAPES.format(git=f"'{git}'", own=own, login=f"'{login}'", tmp=f"'{tmp_path}'")
+    # What a repository says about Codex is not listened to.
+    relaxed = 'sandbox_mode = "danger-full-access"\n'
+    folder = desk.world.repo / ".codex"
+    folder.mkdir()
+    (folder / "config.toml").write_text(relaxed)
+    run(desk.world.repo, "add", ".codex")
+    run(desk.world.repo, "commit", "-qm", "Relax")
+    before = (git / "config").read_text(), run(desk.world.repo, "rev-parse", "main")
+    task = await desk.start(
+        [codex_run(escapes), codex_add("a.txt", "a"), codex_run(COMMIT), Structured(READY)]
+    )
+    done = await desk.one_run(task)
+    assert done.outcome == "pr_ready"
+    told = desk.results()
+    assert "the end" in told
+    assert "Say hello" in told
+    assert ("sk-secret-key" in told, "\n0\n" in told) == (False, True)
+    assert ((git / "config").read_text(), run(desk.world.repo, "rev-parse", "main")) == before
+    workspace = Path(done.workspace or "")
+    assert not (workspace.parent / "outside").exists()
+    assert not (tmp_path / "outside").exists()
+    assert not (git / "hooks" / "post-commit").exists()
+    assert run(workspace, "symbolic-ref", "HEAD") == f"refs/heads/{done.branch}"
+
+
+async def test_without_the_sandbox_it_could(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The measure above is what keeps it in: switched off, the same command gets out."""
+    monkeypatch.setattr(
+        codex_sandbox, "settings", lambda *_, **__: {"sandbox_mode": "danger-full-access"}
+    )
+    outside = desk.world.repo.parent / "outside"
+    task = await desk.start([codex_run(f"echo x > '{outside}'; echo the end"), Structured(READY)])
+    await desk.ended(task)
+    assert outside.exists()
+
+
+async def test_a_mode_that_only_reads_cannot_write(desk: Desk) -> None:
+    task = await desk.start(
+        [codex_run("echo x > plan.txt; cat greeting.txt"), Structured(PLANNED)], pipeline="feature"
+    )
+    view = await desk.world.until(task, "planned")
+    assert view.task.plan == "1. Do it."
+    assert "Read-only file system" in desk.results()
+    assert not (Path(view.runs[0].workspace or "") / "plan.txt").exists()
+
+
+async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
+    """Codex takes whatever the model says for the schema; we do not."""
+    wrong = {"text": "?", "outcome": "no_changes", "payload": '{"why": "It is there."}'}
+    right = {"text": "!", "outcome": "no_changes", "payload": '{"reason": "It is there."}'}
+    task = await desk.start([Structured(wrong), When(resumed, [Structured(right)])])
+    done = await desk.one_run(task)
+    assert (done.outcome, done.payload) == ("no_changes", {"reason": "It is there."})
+    asked = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
+    assert 'The payload of outcome \\"no_changes\\" is not valid' in asked
+    assert "agent.output_refused" in await desk.world.types(task)
+
+
+async def test_markers_are_read_too_and_twice_wrong_is_an_error(desk: Desk) -> None:
+    half = Say("<<<OUTCOME:pr_ready>>>")
+    task = await desk.start([half, When(resumed, [outcome("approvd")])])
+    error = await desk.failed(task)
+    assert error.startswith('bad_output: There is no outcome "approvd". Did you mean "approved"?')
+
+
+@pytest.mark.parametrize(
+    ("status", "begins"),
+    [
+        pytest.param(Status(401, "Incorrect API key."), "auth: unexpected status 401", id="401"),
+        pytest.param(Status(429, "Slow down."), "rate_limit: exceeded retry limit", id="429"),
+        pytest.param(
+            Status(429, "No credit.", "insufficient_quota"), "quota: Quota exceeded", id="quota"
+        ),
+        pytest.param(Status(503, "Overloaded."), "crash: unexpected status 503", id="503"),
+    ],
+)
+async def test_what_the_model_refuses_has_its_class(
+    desk: Desk, status: Status, begins: str
+) -> None:
+    assert (await desk.failed(await desk.start([status]))).startswith(begins)
+
+
+async def test_a_crash_and_a_wrong_setting_are_told(desk: Desk) -> None:
+    task = await desk.start([], settings={"model_provider": "nowhere"})
+    assert (await desk.failed(task)).startswith("crash: Codex ended in the middle of its turn.")
+
+
+async def test_a_sandbox_that_cannot_be_set_up_is_noticed(desk: Desk, tmp_path: Path) -> None:
+    """Codex itself says nothing then and exits with 0, whatever the model makes of it."""
+    alone = tmp_path / "codex"
+    try:
+        alone.hardlink_to(CODEX)
+    except OSError:
+        shutil.copy(CODEX, alone)
+    task = await desk.start([codex_run("echo hi > a.txt"), Structured(READY)], command=[str(alone)])
+    error = await desk.failed(task)
+    assert error.startswith("environment: Codex could not start the sandbox")
+    assert "bubblewrap is unavailable" in error
+
+
+async def test_one_that_hangs_is_stopped_with_all_it_started(desk: Desk) -> None:
+    task = await desk.start([codex_run("sleep 60 & echo on"), Hang()])
+    await asyncio.to_thread(
+        desk.model.wait_for, SCENARIO, lambda seen: bool(seen) and seen[-1].state == "hanging"
+    )
+    live = (await desk.world.view(task)).run
+    assert live is not None
+    await tasks.stop_run(desk.world.s, live.id, ANN)
+    view = await desk.ended(task)
+    assert view.runs[0].status is RunStatus.CANCELLED
+    assert processes_of(live.id) == []
