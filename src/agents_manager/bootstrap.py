@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import structlog
 from sqlalchemy import Engine
@@ -29,7 +29,7 @@ from agents_manager.engine import host
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, supervisor
-from agents_manager.flow.ports import Services, Steps
+from agents_manager.flow.ports import Reachable, Services, Steps
 from agents_manager.scm import commits
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
@@ -37,6 +37,9 @@ from agents_manager.settings import ConfigFiles, LimitsConfig, Settings
 from agents_manager.store.database import open_database
 from agents_manager.store.engines import sqlite_engine
 from agents_manager.store.tx import Database
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 log = structlog.get_logger()
 
@@ -112,6 +115,14 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 await engine.close()
 
 
+def mounts(program: Program) -> "dict[str, ASGIApp]":
+    """What a server answers beside the interface for people, by its first folder."""
+    # Imported late, as only a server needs it.
+    from agents_manager.mcp import server
+
+    return {server.FOLDER: server.app(program.services)}
+
+
 def _engine_file(home: Path) -> Engine:
     path = home / "engine.db"
     path.touch(mode=0o600)
@@ -168,6 +179,7 @@ def _services(settings: Settings, database: Database) -> Services:
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
+        reachable=Reachable(),
     )
 
 

@@ -21,6 +21,7 @@ from tests.worlds import ANN, World
 
 CODEX = str(codex_cli_bin.bundled_codex_path())
 SCENARIO = "x"
+READY = {"text": "It says hello.", "outcome": "pr_ready", "payload": None}
 
 
 @dataclass

@@ -21,7 +21,7 @@ from agents_manager.testing.scripted_model import (
     outcome,
     resumed,
 )
-from tests.agents.codex_desk import CODEX, SCENARIO, Desk
+from tests.agents.codex_desk import CODEX, READY, SCENARIO, Desk
 from tests.repos import own_home, run
 from tests.runner_jobs import processes_of
 from tests.worlds import ANN, repo, world
@@ -29,7 +29,6 @@ from tests.worlds import ANN, repo, world
 __all__ = ["own_home", "repo", "world"]
 
 COMMIT = "git add . && git commit -qm 'Say hello' && git log --oneline"
-READY = {"text": "It says hello.", "outcome": "pr_ready", "payload": None}
 PLANNED = {"text": "1. Do it.", "outcome": "plan_complete", "payload": None}
 QUESTION = {"questions": [{"id": "q1", "question": "Which word?", "input_type": "text"}]}
 
@@ -78,7 +77,7 @@ echo x > ../outside; echo x > {tmp}/outside
 echo x > {git}/config; echo x > {git}/hooks/post-commit
 echo x > .git; echo x > {own}/commondir; echo 'ref: refs/heads/main' > {own}/HEAD
 git branch -f main HEAD; echo x > {git}/objects/info/alternates
-cat {login}; env | grep -c SCRIPTED; echo the end
+cat {login}; env | grep -c SCRIPTED; echo "mode $AM_MODE"; echo the end
 """
 
 
@@ -105,6 +104,7 @@ async def test_it_can_commit_and_nothing_else(desk: Desk, own_home: Path, tmp_pa
     told = desk.results()
     assert "the end" in told
     assert "Say hello" in told
+    assert "mode implement" in told
     assert ("sk-secret-key" in told, "\n0\n" in told) == (False, True)
     assert ((git / "config").read_text(), run(desk.world.repo, "rev-parse", "main")) == before
     workspace = Path(done.workspace or "")

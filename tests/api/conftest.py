@@ -41,7 +41,7 @@ async def token(program: Program) -> str:
 async def app(program: Program) -> AsyncIterator[Application]:
     feed = Feed(program.services.store, program.database.watch)
     async with feed.running():
-        yield build(program.services, feed, own_hosts("127.0.0.1", PORT))
+        yield build(program.services, feed, own_hosts("127.0.0.1", PORT), bootstrap.mounts(program))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx
 
+from agents_manager import bootstrap
 from agents_manager.api import auth, server
 from agents_manager.bootstrap import Program
 from agents_manager.domain import event
@@ -107,7 +108,14 @@ async def serving(program: Program) -> AsyncIterator[httpx.AsyncClient]:
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with asyncio.TaskGroup() as group:
         work = group.create_task(
-            server.serve(program, "127.0.0.1", 0, ready.set_result, owner=OWNER)
+            server.serve(
+                program,
+                "127.0.0.1",
+                0,
+                ready.set_result,
+                owner=OWNER,
+                mounts=bootstrap.mounts(program),
+            )
         )
         address = await ready
         token = await auth.ensure_owner_token(program, OWNER)

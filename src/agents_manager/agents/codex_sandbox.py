@@ -4,10 +4,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from agents_manager.agents import environment
 from agents_manager.flow.ports import Turn
 
 PROFILE = "agents_manager"
 READ, WRITE, DENY = "read", "write", "deny"
+SEEN = (
+    *("PATH", "TERM", "GIT_*", "AM_TASK_ID", "AM_RUN_ID", "AM_MODE", "AM_PROMPT_FILE"),
+    *environment.KEPT,
+)
+"""The variables that commands see: none that holds a key."""
 LINKS = ("HEAD", "commondir", "config.worktree", "gitdir")
 """Of a worktree's own part of the repository: where it belongs, and which branch it is on."""
 
@@ -25,7 +31,7 @@ def settings(turn: Turn, scratch: Path, hidden: Iterable[Path]) -> dict[str, Any
         "approval_policy": "never",
         "default_permissions": PROFILE,
         f"permissions.{PROFILE}.filesystem": rules,
-        "shell_environment_policy.inherit": "core",
+        "shell_environment_policy": {"inherit": "all", "include_only": list(SEEN)},
     }
 
 

@@ -1,17 +1,19 @@
 """The application: routes, and the layers that every request passes on its way to them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
+from starlette.types import ASGIApp
 
 from agents_manager.api import openapi, pages
 from agents_manager.api.bodies import Bodies
 from agents_manager.api.faults import HANDLERS, Edge
-from agents_manager.api.gate import Addresses, Tokens
+from agents_manager.api.gate import Addresses, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
     events,
@@ -60,7 +62,13 @@ class Application(FastAPI):
         return self.openapi_schema
 
 
-def build(services: Services, feed: Feed, hosts: Collection[str]) -> Application:
+def build(
+    services: Services,
+    feed: Feed,
+    hosts: Collection[str],
+    mounts: Mapping[str, ASGIApp] = MappingProxyType({}),
+) -> Application:
+    """`mounts` are addresses that other parts answer, by their first folder."""
     app = Application(
         title=openapi.TITLE,
         version=version("agents-manager"),
@@ -73,6 +81,7 @@ def build(services: Services, feed: Feed, hosts: Collection[str]) -> Application
         middleware=[
             Middleware(Edge),
             Middleware(Addresses, hosts=hosts),
+            Middleware(Mounted, parts=mounts),
             Middleware(Tokens, store=services.store),
             Middleware(Bodies),
             Middleware(Replies, store=services.store, clock=services.clock),

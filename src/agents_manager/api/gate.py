@@ -1,6 +1,6 @@
 """Who gets in: requests for one of our own names, from our own pages, with a known token."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -41,6 +41,18 @@ class Addresses:
             if origin.lower() not in self._origins:
                 raise NotAllowed(f'Pages of "{origin[:100]}" may not use this server.')
         await self._app(scope, receive, send)
+
+
+class Mounted:
+    """Addresses that other parts of the program answer, each behind a lock of its own."""
+
+    def __init__(self, app: ASGIApp, parts: Mapping[str, ASGIApp]) -> None:
+        self._app = app
+        self._parts = parts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = "/" + scope["path"].lstrip("/").partition("/")[0]
+        await self._parts.get(head, self._app)(scope, receive, send)
 
 
 class Tokens:

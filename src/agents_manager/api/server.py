@@ -4,11 +4,16 @@ import asyncio
 import errno
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from agents_manager.api import auth
 from agents_manager.api.program import Program
 from agents_manager.errors import Conflict, InvalidInput
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 
 class PortInUse(Conflict):
@@ -22,9 +27,11 @@ async def serve(
     ready: Callable[[str], None],
     *,
     owner: str = "admin",
+    mounts: "Mapping[str, ASGIApp] | None" = None,
 ) -> None:
     """Answers HTTP until the process is told to end, or this is cancelled. `ready` gets the
-    address once it can be used; `owner` is the name behind the owner's token when it is made."""
+    address once it can be used; `owner` is the name behind the owner's token when it is made;
+    `mounts` are addresses that other parts answer."""
     # Imported here, as FastAPI costs half a second and only a server needs it.
     from agents_manager.api.app import build
     from agents_manager.api.gate import own_hosts
@@ -35,15 +42,25 @@ async def serve(
         await auth.ensure_owner_token(program, owner)
         hosts = own_hosts(host, listening.getsockname()[1])
         feed = Feed(program.services.store, program.database.watch)
-        app = build(program.services, feed, hosts)
-        listener = Listener(app, lambda: ready(f"http://{hosts[0]}"), feed.close)
-        async with feed.running():
+        address = f"http://{hosts[0]}"
+        app = build(program.services, feed, hosts, mounts or {})
+        listener = Listener(app, lambda: ready(address), feed.close)
+        async with feed.running(), _reachable(program, address):
             try:
                 await listener.serve([listening])
             except asyncio.CancelledError:
                 if listener.started:
                     await listener.shutdown([listening])
                 raise
+
+
+@asynccontextmanager
+async def _reachable(program: Program, address: str) -> AsyncGenerator[None]:
+    program.services.reachable.url = address
+    try:
+        yield
+    finally:
+        program.services.reachable.url = None
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -80,7 +80,8 @@ async def serving(
             if beside is not None:
                 extra.append(group.create_task(beside(program)))
 
-        await server.serve(program, host, chosen, begin, owner=owner)
+        mounts = bootstrap.mounts(program)
+        await server.serve(program, host, chosen, begin, owner=owner, mounts=mounts)
         for one in extra:
             one.cancel()
 

@@ -163,6 +163,11 @@ def read_markers(text: str, offered: Sequence[str], known: Mapping[str, Outcome]
     return validate(block.name, value, offered, known, text=rest)
 
 
+def without_blocks(text: str) -> str:
+    """The words of a message whose outcome was given another way."""
+    return _blocks(text)[1]
+
+
 def read_value(
     value: Any, offered: Sequence[str], known: Mapping[str, Outcome], *, text: str
 ) -> Reading:

@@ -36,7 +36,7 @@ LOCK_S = 5.0
 
 OWN_FILES = (
     *("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json"),
-    "report.json",
+    *("report.json", "report.sha256"),
 )
 
 log = structlog.get_logger()

@@ -660,6 +660,13 @@ class ProjectFiles(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Reachable:
+    """Where this process answers HTTP; None while it does not."""
+
+    url: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """The parts a program of any size has; a client has no use for the later ones."""
@@ -683,6 +690,7 @@ class Services:
     """Documents of the pipelines that come with the product, by id."""
     jobs_dir: Path
     agent_homes_dir: Path
+    reachable: Reachable
 
 
 Perform = Callable[[EffectId, int, Steps], Awaitable[None]]

@@ -95,7 +95,8 @@ def _read(
     the markers in its final message."""
     for given in (report, said.structured):
         if given is not None:
-            return outcomes.read_value(given, offered, known, text=said.final_text)
+            words = outcomes.without_blocks(said.final_text)
+            return outcomes.read_value(given, offered, known, text=words)
     return outcomes.read_markers(said.final_text, offered, known)
 
 

@@ -8,7 +8,8 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow.ports import Services, Turn, Tx
+from agents_manager.flow.ports import Endpoint, Services, Turn, Tx
+from agents_manager.flow.runs import reports
 from agents_manager.flow.runs.prepare import of, trusted_agent
 from agents_manager.flow.runs.verdict import Ending
 
@@ -22,6 +23,10 @@ async def drive(
     assert run.agent is not None
     assert run.workspace is not None
     assert run.prompt is not None
+    try:
+        agent = trusted_agent(s, run.agent, project)
+    except InvalidInput as error:
+        return _refused(error)
     visit, offered = await s.store.read(lambda tx: (earlier(tx, run), _offered(tx, task)))
     turn = Turn(
         run=run,
@@ -35,12 +40,12 @@ async def drive(
         home=s.agent_homes_dir / task.id / run.agent,
         session=run.session,
         offered=offered,
+        report=await _endpoint(s, run, directory) if agent.capabilities.mcp else None,
     )
     try:
-        job = await asyncio.to_thread(trusted_agent(s, run.agent, project).job, turn)
+        job = await asyncio.to_thread(agent.job, turn)
     except InvalidInput as error:
-        why = " ".join([error.message, *error.details])
-        return Ending(reason="refused", exit_code=None, truncated=False, message=why)
+        return _refused(error)
     job = replace(job, env={**s.workspaces.agent_env, **job.env})
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
@@ -52,6 +57,19 @@ def earlier(tx: Tx, run: Run) -> int:
     runs = tx.runs.of_task(run.task_id)
     before = runs[: [r.id for r in runs].index(run.id)]
     return sum(r.mode == run.mode and not r.never_began for r in before)
+
+
+async def _endpoint(s: Services, run: Run, directory: Path) -> Endpoint | None:
+    """The agent can always end with words instead: a server may go, or come back elsewhere."""
+    if s.reachable.url is None:
+        return None
+    token = await asyncio.to_thread(reports.new_token, directory)
+    return Endpoint(url=f"{s.reachable.url}/mcp/run/{run.id}", token=token)
+
+
+def _refused(error: InvalidInput) -> Ending:
+    why = " ".join([error.message, *error.details])
+    return Ending(reason="refused", exit_code=None, truncated=False, message=why)
 
 
 def _offered(tx: Tx, task: Task) -> list[str]:

@@ -12,6 +12,7 @@ from agents_manager.testing.scripted_model.agents import (
     codex_args,
     codex_env,
     codex_patch,
+    codex_report,
     codex_run,
     codex_settings,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "codex_args",
     "codex_env",
     "codex_patch",
+    "codex_report",
     "codex_run",
     "codex_settings",
     "outcome",

@@ -104,6 +104,12 @@ def codex_add(path: str, text: str) -> Use:
     return codex_patch(f"*** Add File: {path}", *(f"+{line}" for line in text.splitlines()))
 
 
+def codex_report(outcome: str, payload: Any = None) -> Use:
+    """A report to Agents Manager by its tool."""
+    given = {"outcome": outcome, "payload": payload}
+    return Use("mcp__agents_manager.report_outcome", given)
+
+
 def codex_patch(*lines: str) -> Use:
     """Lines of Codex's patch format, between its first and its last."""
     # Codex applies a patch itself only where it stands in a here-document.

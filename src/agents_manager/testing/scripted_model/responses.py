@@ -153,12 +153,14 @@ def _item(block: Say | Use) -> Json:
             "status": "completed",
             "content": [{"type": "output_text", "text": block.text, "annotations": []}],
         }
+    namespace, _, name = block.name.rpartition(".")
     return {
         "id": new_id("fc"),
         "type": "function_call",
         "status": "completed",
         "call_id": new_id("call"),
-        "name": block.name,
+        "name": name,
+        **({"namespace": namespace} if namespace else {}),
         "arguments": arguments(block),
     }
 

@@ -1,0 +1,56 @@
+"""The agent's side door: while a turn goes on, its agent may report the outcome by a tool. A token
+opens it for this turn alone."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain import outcome as outcomes
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.outcome import Outcome, Reading, Reported
+from agents_manager.errors import RunNotFound, Unauthenticated
+from agents_manager.flow import pipelines
+from agents_manager.flow.ports import Services
+from agents_manager.flow.runs import lifecycle, reports
+from agents_manager.flow.runs.prepare import of
+
+CLOSED = "This token opens nothing here: it is that of another run, or its run is over."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reporter:
+    """An agent that has shown the token of its turn."""
+
+    directory: Path
+    offered: list[str]
+    known: Mapping[str, Outcome]
+
+
+async def enter(s: Services, run_id: str, token: str) -> Reporter:
+    """Says the same of a run that is over as of one that never was."""
+    try:
+        run, task, project = await s.store.read(lambda tx: of(tx, RunId(run_id)))
+    except RunNotFound:
+        raise Unauthenticated(CLOSED) from None
+    folders = [lifecycle.job_dir(s, run.id, turn) for turn in lifecycle.TURNS]
+    opened = await asyncio.to_thread(lambda: [f for f in folders if reports.opens(f, token)])
+    if not opened or not run.status.live:
+        raise Unauthenticated(CLOSED)
+    pipeline = await s.store.read(
+        lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    )
+    return Reporter(
+        directory=opened[0],
+        offered=pipeline.offered_outcomes(task.status),
+        known=pipelines.registry_of(s, project).outcomes,
+    )
+
+
+async def report(reporter: Reporter, value: Any) -> Reading:
+    """Keeps an outcome that can be taken; one that cannot leaves what was reported before."""
+    reading = outcomes.read_value(value, reporter.offered, reporter.known, text="")
+    if isinstance(reading, Reported):
+        await asyncio.to_thread(reports.keep, reporter.directory, reading.name, reading.payload)
+    return reading

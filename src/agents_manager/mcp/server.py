@@ -1,0 +1,107 @@
+"""MCP over HTTP for the agents of runs: one endpoint a run, which the run's token alone opens and
+which does nothing but take the run's outcome."""
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from agents_manager.domain import payload as payloads
+from agents_manager.domain import strict_json
+from agents_manager.domain.outcome import Malformed
+from agents_manager.errors import AgentsManagerError, NotFound, Unauthenticated
+from agents_manager.flow.ports import Services
+from agents_manager.flow.runs import reporting
+from agents_manager.flow.runs.reporting import Reporter
+from agents_manager.mcp import protocol
+from agents_manager.mcp.protocol import Json, Said, Tool
+
+FOLDER = "/mcp"
+RUNS = f"{FOLDER}/run/"
+MAX_BYTES = 2 * payloads.MAX_BYTES
+MAX_DEPTH = payloads.MAX_DEPTH + 8
+
+INSTRUCTIONS = (
+    "Report the outcome of your work with report_outcome when it is done, then end with your final"
+    " message. It needs no outcome block then."
+)
+
+
+class TooLarge(AgentsManagerError):
+    """The message is larger than this endpoint takes."""
+
+    http_status = 413
+
+
+class OnlyPost(AgentsManagerError):
+    """This endpoint answers POST; it has nothing to tell by itself."""
+
+    http_status = 405
+
+
+def app(services: Services) -> ASGIApp:
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = await _answer(services, Request(scope, receive))
+        except ClientDisconnect:
+            return
+        await response(scope, receive, send)
+
+    return serve
+
+
+async def _answer(s: Services, request: Request) -> Response:
+    path = request.url.path
+    if not path.startswith(RUNS):
+        raise NotFound(f"There is no {path[:100]}; agents find their endpoint below {RUNS}.")
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer" or not token:
+        raise Unauthenticated(
+            'Send the header "Authorization: Bearer TOKEN" with the run\'s token.'
+        )
+    reporter = await reporting.enter(s, path.removeprefix(RUNS), token.strip())
+    if request.method != "POST":
+        raise OnlyPost
+    body = await _body(request)
+    try:
+        text = body.decode()
+        message = strict_json.loads(text, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+    except ValueError as error:
+        fault = protocol.error(None, protocol.PARSE_ERROR, f"The message is not JSON: {error}.")
+        return JSONResponse(fault, 400)
+    said = await protocol.answer(message, [_report_outcome(reporter)], INSTRUCTIONS)
+    return Response(status_code=202) if said is None else JSONResponse(said)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MAX_BYTES:
+            raise TooLarge(f"A message has at most {MAX_BYTES // 1024} KiB.")
+    return bytes(body)
+
+
+def _report_outcome(reporter: Reporter) -> Tool:
+    async def call(given: Json) -> Said:
+        reading = await reporting.report(reporter, given)
+        if isinstance(reading, Malformed):
+            return Said(f"Not taken: {reading.reason} Correct it and report again.", wrong=True)
+        return Said("Taken. Reported again, the last one counts. End with your final message now.")
+
+    return Tool(
+        name="report_outcome",
+        description=(
+            "Reports the outcome of this run, in the place of an outcome block. Call it once your"
+            " work is done. The payload of each outcome is described in your instructions."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "outcome": {"type": "string", "enum": reporter.offered},
+                "payload": {"type": ["object", "null"]},
+            },
+            "required": ["outcome"],
+            "additionalProperties": False,
+        },
+        call=call,
+    )

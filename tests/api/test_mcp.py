@@ -1,0 +1,191 @@
+"""The endpoint of a run: the run's token opens it and nothing else, and it takes an outcome as
+strictly as a message is read."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from agents_manager.bootstrap import Program
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import Run, RunStatus
+from agents_manager.flow.runs import lifecycle, reports
+from tests.api.scenes import Scene, told
+
+
+def opened(program: Program, run: Run, turn: int = 1) -> dict[str, str]:
+    token = reports.new_token(lifecycle.job_dir(program.services, run.id, turn))
+    return {"Authorization": f"Bearer {token}"}
+
+
+def reported(program: Program, run: Run, turn: int = 1) -> Any:
+    return reports.read(lifecycle.job_dir(program.services, run.id, turn))
+
+
+@pytest.fixture
+async def run(scene: Scene) -> Run:
+    return (await scene.running())[1]
+
+
+@pytest.fixture
+def agent(stranger: httpx.AsyncClient, program: Program, run: Run) -> httpx.AsyncClient:
+    """The run's agent."""
+    stranger.headers.update(opened(program, run))
+    return stranger
+
+
+async def call(agent: httpx.AsyncClient, run: Run, method: str, **params: Any) -> Any:
+    message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+    response = await agent.post(f"/mcp/run/{run.id}", json=message)
+    assert response.status_code == 200, response.text
+    assert response.json()["id"] == 7
+    return response.json()
+
+
+async def report(agent: httpx.AsyncClient, run: Run, **arguments: Any) -> dict[str, Any]:
+    answer = await call(agent, run, "tools/call", name="report_outcome", arguments=arguments)
+    return answer["result"]
+
+
+async def test_it_introduces_itself_and_its_one_tool(agent: httpx.AsyncClient, run: Run) -> None:
+    asked = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x"}}
+    introduced = (await call(agent, run, "initialize", **asked))["result"]
+    assert (introduced["protocolVersion"], introduced["capabilities"]) == (
+        "2025-03-26",
+        {"tools": {}},
+    )
+    ahead = await call(agent, run, "initialize", protocolVersion="2099-01-01")
+    assert ahead["result"]["protocolVersion"] == "2025-06-18"
+    begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert (await agent.post(f"/mcp/run/{run.id}", json=begun)).status_code == 202
+    assert (await call(agent, run, "ping"))["result"] == {}
+    (tool,) = (await call(agent, run, "tools/list"))["result"]["tools"]
+    assert tool["name"] == "report_outcome"
+    assert "plan_complete" in tool["inputSchema"]["properties"]["outcome"]["enum"]
+
+
+async def test_the_last_report_that_can_be_taken_counts(
+    agent: httpx.AsyncClient, program: Program, run: Run
+) -> None:
+    asks = {"questions": [{"id": "q", "question": "Why?", "input_type": "text"}]}
+    assert not (await report(agent, run, outcome="needs_info", payload=asks))["isError"]
+    assert not (await report(agent, run, outcome="plan_ready"))["isError"]
+    assert reported(program, run) == {"outcome": "plan_complete", "payload": None}
+    wrong = await report(agent, run, outcome="needs_info", payload={"questions": []})
+    assert wrong["isError"]
+    assert "questions" in wrong["content"][0]["text"]
+    assert reported(program, run) == {"outcome": "plan_complete", "payload": None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        pytest.param({"outcome": "plan_completed"}, 'Did you mean "plan_complete"?', id="unknown"),
+        pytest.param({"outcome": "approved"}, "is not possible here", id="not offered"),
+        pytest.param({"outcome": "needs_info"}, "needs a payload", id="no payload"),
+        pytest.param({"outcome": 3}, "is an object with", id="no name"),
+        pytest.param({"outcome": "plan_complete", "x": 1}, "is an object with", id="more"),
+    ],
+)
+async def test_what_cannot_be_taken_is_told_exactly(
+    agent: httpx.AsyncClient, program: Program, run: Run, arguments: Any, words: str
+) -> None:
+    answer = await report(agent, run, **arguments)
+    assert answer["isError"]
+    assert words in answer["content"][0]["text"]
+    assert reported(program, run) is None
+
+
+async def test_the_token_of_a_run_opens_nothing_else(
+    agent: httpx.AsyncClient, program: Program, scene: Scene, run: Run
+) -> None:
+    _, other = await scene.running("Another")
+    opened(program, other)
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for path in (f"/mcp/run/{other.id}", "/mcp/run/none", f"/mcp/run/{run.id}/x", "/mcp/run/"):
+        told(await agent.post(path, json=ping), 401, "Unauthenticated")
+    for path in ("/api/v1/projects", "/api/v1/runs", f"/api/v1/runs/{run.id}", "/openapi.json"):
+        told(await agent.get(path), 401, "Unauthenticated")
+    told(await agent.post(f"/api/v1/runs/{run.id}/stop"), 401, "Unauthenticated")
+
+
+async def test_the_owner_is_no_agent(api: httpx.AsyncClient, program: Program, run: Run) -> None:
+    opened(program, run)
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    told(await api.post(f"/mcp/run/{run.id}", json=ping), 401, "Unauthenticated")
+
+
+async def test_nothing_is_open_without_a_token_or_under_another_name(
+    stranger: httpx.AsyncClient, program: Program, run: Run
+) -> None:
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    path = f"/mcp/run/{run.id}"
+    told(await stranger.post(path, json=ping), 401, "Unauthenticated")
+    token = opened(program, run)
+    elsewhere = {**token, "Host": "evil.example"}
+    told(await stranger.post(path, json=ping, headers=elsewhere), 421, "WrongHost")
+    page = {**token, "Origin": "http://evil.example"}
+    told(await stranger.post(path, json=ping, headers=page), 403, "NotAllowed")
+    told(await stranger.post("/mcp", json=ping, headers=token), 404, "NotFound")
+
+
+async def test_the_token_dies_with_its_run(
+    agent: httpx.AsyncClient, program: Program, run: Run
+) -> None:
+    assert await call(agent, run, "ping")
+    await program.services.store.write(
+        lambda tx: tx.runs.update(RunId(run.id), status=RunStatus.CANCELLED)
+    )
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    told(await agent.post(f"/mcp/run/{run.id}", json=ping), 401, "Unauthenticated")
+
+
+def test_only_a_digest_is_kept(program: Program, run: Run) -> None:
+    token = opened(program, run)["Authorization"].removeprefix("Bearer ")
+    folder = lifecycle.job_dir(program.services, run.id, 1)
+    assert all(token not in file.read_text() for file in folder.iterdir())
+
+
+async def test_a_report_belongs_to_the_turn_whose_token_it_carries(
+    stranger: httpx.AsyncClient, program: Program, run: Run
+) -> None:
+    opened(program, run, 1)
+    stranger.headers.update(opened(program, run, 2))
+    await report(stranger, run, outcome="plan_complete")
+    assert (reported(program, run, 1), bool(reported(program, run, 2))) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        pytest.param(b"{", 400, -32700, id="no JSON"),
+        pytest.param(b'{"id": 1, "id": 2}', 400, -32700, id="a key twice"),
+        pytest.param(b"[" * 100, 400, -32700, id="too deep"),
+        pytest.param(b"\xff", 400, -32700, id="no text"),
+        pytest.param(b"[]", 200, -32600, id="a batch"),
+        pytest.param(b'{"jsonrpc": "2.0", "id": 1, "method": "x"}', 200, -32601, id="method"),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}',
+            200,
+            -32602,
+            id="tool",
+        ),
+        pytest.param(
+            b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 3}', 200, -32602, id="params"
+        ),
+    ],
+)
+async def test_what_is_no_request_is_refused_in_the_protocols_words(
+    agent: httpx.AsyncClient, run: Run, body: bytes, status: int, code: int
+) -> None:
+    response = await agent.post(f"/mcp/run/{run.id}", content=body)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
+
+
+async def test_too_much_and_the_wrong_way_are_refused(agent: httpx.AsyncClient, run: Run) -> None:
+    path = f"/mcp/run/{run.id}"
+    large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x" * 1_000_000})
+    told(await agent.post(path, content=large), 413, "TooLarge")
+    for method in ("GET", "DELETE"):
+        told(await agent.request(method, path), 405, "OnlyPost")
