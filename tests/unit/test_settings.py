@@ -203,7 +203,8 @@ def test_an_agent_without_an_adapter_may_have_it_in_another_layer(
     write_project({"agents": {"mine": {"timeout": 5}}})
     message, details = faults(files, project)
     assert message.endswith("have errors together.")
-    assert details[0].startswith('agents.mine: its "adapter" is missing: one of scripted, command')
+    known = "scripted, command, claude-code, codex"
+    assert details == [f'agents.mine: its "adapter" is missing: one of {known}.']
     write_home({"agents": {"mine": {"adapter": "command", "command": ["x"]}}})
     assert files.agents(project)["mine"].timeout_ms == 5
 
@@ -391,3 +392,22 @@ def test_wrong_reminders_are_refused_with_their_place(
     write_project(config)
     _, details = faults(files, project)
     assert any(said in line for line in details), details
+
+
+def test_every_value_is_told_with_the_layer_file_and_line_it_comes_from(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    home = write_home({"branchPrefix": "x/", "limits": {"host": 3}, "fail_on_error": False})
+    own = write_project({"checks": {"test": {"command": "true"}}, "branchPrefix": "y/"})
+    told = {s.key: (s.value, s.layer, s.file, s.line) for s in files.explain(project)}
+    assert told["branchPrefix"] == ("y/", "project", own, 7)
+    assert told["limits.host"] == (3, "user", home, 4)
+    assert told["failOnError"] == (False, "user", home, 6)
+    assert told["checks.test.command"] == ("true", "project", own, 4)
+    assert told["checks.test.timeout"] == (120_000, "default", None, None)
+    assert told["agents"] == ({}, "default", None, None)
+    alone = {s.key: (s.value, s.layer) for s in files.explain(None)}
+    assert alone["branchPrefix"] == ("x/", "user")
+    write_project({"chekcs": {}})
+    with pytest.raises(InvalidConfig, match="has errors"):
+        files.explain(project)

@@ -4,17 +4,20 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import claude_gate, environment, login_shell, stream
+from agents_manager.agents import claude_gate, environment, login_shell, programs, stream
 from agents_manager.agents.config import ClaudeCodeConfig
 from agents_manager.errors import AgentNotInstalled
-from agents_manager.flow.ports import Capabilities, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
 
 DRIVER = Path(__file__).with_name("claude_driver.py")
 JOB = "claude.json"
+MCP = "mcp.json"
+"""Where the driver looks for servers that Claude Code is to know."""
 SDK = "claude_agent_sdk"
 
 ACCOUNTS: Mapping[str, Sequence[str]] = {
@@ -49,10 +52,19 @@ ALWAYS = {
 RUNS_COMMANDS = "investigate"
 """The mode that writes no files but must be able to run the project."""
 
+TESTED = ((0, 2, 182), (0, 2, 182))
+NO_SDK = (
+    'The Claude Agent SDK is not installed. Install it with: pip install "agents-manager[claude]"'
+)
+NO_ACCOUNT = (
+    "It has no account: log in with Claude Code (claude, then /login), or set ANTHROPIC_API_KEY"
+    " for the server."
+)
+
 
 class ClaudeCodeAgent:
     capabilities = Capabilities(
-        resumes=True, reports_cost=True, read_only_modes=True, interrupts=True
+        resumes=True, mcp=True, reports_cost=True, read_only_modes=True, interrupts=True
     )
 
     def __init__(self, name: str, config: ClaudeCodeConfig) -> None:
@@ -65,10 +77,7 @@ class ClaudeCodeAgent:
 
     def job(self, turn: Turn) -> Job:
         if find_spec(SDK) is None:
-            raise AgentNotInstalled(
-                f'Agent "{self._name}" needs the Claude Agent SDK, which is not installed.'
-                ' Install it with: pip install "agents-manager[claude]"'
-            )
+            raise AgentNotInstalled(f'Agent "{self._name}": {NO_SDK}')
         limits = self._config.limits
         return Job(
             dir=turn.dir,
@@ -77,7 +86,11 @@ class ClaudeCodeAgent:
             cwd=turn.workspace,
             env=self._env(turn),
             stdin="",
-            files={JOB: json.dumps(self._told(turn)), environment.PROMPT: turn.prompt},
+            files={
+                JOB: json.dumps(self._told(turn)),
+                environment.PROMPT: turn.prompt,
+                **_servers(turn),
+            },
             # Claude Code counts its turns itself and then ends in order.
             limits=limits.model_copy(update={"turns": None}),
             folders=(turn.home,),
@@ -89,6 +102,24 @@ class ClaudeCodeAgent:
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+
+    def diagnose(self) -> Diagnosis:
+        if find_spec(SDK) is None:
+            return Diagnosis(missing=(NO_SDK,))
+        release = version("claude-agent-sdk")
+        known = self._has_account()
+        return Diagnosis(
+            program=sys.executable,
+            version=release,
+            missing=() if known else (NO_ACCOUNT,),
+            doubts=programs.doubts("The Claude Agent SDK", release, TESTED),
+        )
+
+    def _has_account(self) -> bool:
+        folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
+        # macOS keeps the login in its keychain, where looking would ask its user.
+        kept = sys.platform == "darwin" or (folder / ".credentials.json").is_file()
+        return kept or any(os.environ.get(name) for name in ACCOUNTS)
 
     def _told(self, turn: Turn) -> Mapping[str, Any]:
         tools = [*claude_gate.READS, claude_gate.COMMAND]
@@ -123,3 +154,11 @@ class ClaudeCodeAgent:
         elif "CLAUDE_CONFIG_DIR" in os.environ:
             env["CLAUDE_CONFIG_DIR"] = os.environ["CLAUDE_CONFIG_DIR"]
         return env
+
+
+def _servers(turn: Turn) -> dict[str, str]:
+    if turn.report is None:
+        return {}
+    header = {"Authorization": f"Bearer {turn.report.token}"}
+    ours = {"type": "http", "url": turn.report.url, "headers": header}
+    return {MCP: json.dumps({"mcpServers": {claude_gate.SERVER: ours}})}

@@ -15,7 +15,8 @@ WRITES: Mapping[str, str] = {
     "NotebookEdit": "notebook_path",
 }
 """The tools that write a file, and where their input says which."""
-OURS = "mcp__agents-manager__"
+SERVER = "agents-manager"
+OURS = f"mcp__{SERVER}__"
 """How the tools begin that we bring along ourselves."""
 
 

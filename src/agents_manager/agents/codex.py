@@ -67,6 +67,8 @@ class CodexAgent:
         }
         options = ["--json", "--skip-git-repo-check", "--color", "never"]
         prompt = turn.prompt
+        if turn.number > 1 and session is None:
+            prompt = f"{turn.run.prompt}\n\n{prompt}"
         if model := turn.run.model or self._config.model:
             options += ["--model", model]
         if turn.offered:
