@@ -31,6 +31,7 @@ def turn(
         path=str(folder / "project"),
         base_branch="main",
         trusted_commands=None,
+        consented_at=None,
         created_at=NOW,
     )
     task = Task(
@@ -78,6 +79,7 @@ def turn(
         started_at=NOW,
         ended_at=None,
         phase_id=None,
+        sandbox=None,
     )
     return Turn(
         run=run,

@@ -16,7 +16,7 @@ from agents_manager.domain.event import Logged
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.task import Actor, ActorType, History, Project, Task
-from agents_manager.flow import prompts, tasks, views
+from agents_manager.flow import agents, prompts, tasks, views
 from agents_manager.flow.ports import Services
 from agents_manager.flow.views import TaskView
 from agents_manager.settings import Settings
@@ -109,6 +109,7 @@ async def working(
     async with bootstrap.worker(Settings(home, url), **overrides) as program:
         known = await program.services.store.read(lambda tx: tx.projects.by_path(str(repo)))
         project = known or await tasks.add_project(program.services, repo, None, None)
+        project = await agents.consent(program.services, project, given=True)
         yield World(program, repo, project)
 
 

@@ -73,6 +73,10 @@ class NotTrusted(InvalidInput):
     """The project's commands have not been trusted as they stand now."""
 
 
+class NotConsented(InvalidInput):
+    """Nobody has allowed agents to work at the project without a sandbox."""
+
+
 class RunNotFound(NotFound):
     """There is no such run."""
 

@@ -219,7 +219,7 @@ class ConfigFiles:
             ),
         )
 
-    def agents(self, project: Project) -> Mapping[str, AgentConfig]:
+    def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
         return self.config(project).agents
 
     def config(self, project: Project | None) -> Config:

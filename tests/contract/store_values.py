@@ -51,6 +51,7 @@ def a_project(id: str = "project-1", **fields: Any) -> Project:
         "path": f"/home/ada/{id}",
         "base_branch": "main",
         "trusted_commands": None,
+        "consented_at": None,
         "created_at": NOW,
     }
     return Project(id=ProjectId(id), **{**filled, **fields})
@@ -140,6 +141,7 @@ def a_run(id: str = "run-1", task: str = "task-1", **fields: Any) -> Run:
         "started_at": None,
         "ended_at": None,
         "phase_id": None,
+        "sandbox": None,
     }
     return Run(id=RunId(id), task_id=TaskId(task), **{**filled, **fields})
 

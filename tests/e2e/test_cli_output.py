@@ -65,7 +65,9 @@ def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
 
 def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _begin(run)
-    for args in ("project list", "project show", "project trust", "pipeline list"):
+    for args in ("project list", "project show", "project trust", "project consent"):
+        run(*args.split())
+    for args in ("agent list", "agent doctor", "pipeline list"):
         run(*args.split())
     run("pipeline", "show", "simple")
     assert [v["version"] for v in run("pipeline", "versions", "simple")] == [1]

@@ -29,6 +29,7 @@ def project(tmp_path: Path) -> Project:
         path=str(folder),
         base_branch="main",
         trusted_commands=None,
+        consented_at=None,
         created_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
 

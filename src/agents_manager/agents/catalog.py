@@ -26,17 +26,23 @@ BUILT_IN: Mapping[str, AgentConfig] = {
 
 
 class AgentCatalog:
-    def __init__(self, configured: Callable[[Project], Mapping[str, AgentConfig]]) -> None:
+    def __init__(self, configured: Callable[[Project | None], Mapping[str, AgentConfig]]) -> None:
         self._configured = configured
 
     def get(self, name: str, project: Project) -> Agent:
-        known = {**BUILT_IN, **self._configured(project)}
+        known = self._configs(project)
         if name not in known:
             raise AgentNotFound(
                 f'There is no agent "{name}".{closest(name, sorted(known))}'
                 f" Known: {', '.join(sorted(known))}."
             )
         return _adapter(name, known[name])
+
+    def known(self, project: Project | None) -> Mapping[str, Agent]:
+        return {name: _adapter(name, config) for name, config in self._configs(project).items()}
+
+    def _configs(self, project: Project | None) -> Mapping[str, AgentConfig]:
+        return {**BUILT_IN, **self._configured(project)}
 
 
 def _adapter(name: str, config: AgentConfig) -> Agent:

@@ -16,6 +16,7 @@ from agents_manager.api.faults import HANDLERS, Edge
 from agents_manager.api.gate import Addresses, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
+    agents,
     events,
     phases,
     pipeline_checks,
@@ -42,6 +43,7 @@ ROUTERS = (
     phases.router,
     prompts.router,
     runs.router,
+    agents.router,
     snapshots.router,
     events.router,
 )

@@ -184,6 +184,10 @@ class RemoveQuery(Query):
     """Stop the agents that work at them first."""
 
 
+class AgentQuery(Query):
+    project: Short | None = None
+
+
 class RunQuery(Query):
     task: Short | None = None
     live: bool = False

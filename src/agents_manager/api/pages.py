@@ -303,6 +303,34 @@ class Migration(schemas.Out):
     tasks: list[MigrationStep]
 
 
+class Capabilities(schemas.Out):
+    resumes: bool
+    structured_output: bool
+    mcp: bool
+    reports_cost: bool
+    read_only_modes: bool
+    harmless: bool
+    """It plays a script and needs no consent."""
+    interrupts: bool
+
+
+class Agent(schemas.Out):
+    name: str
+    usable: bool
+    """Whether nothing is missing."""
+    model: str | None
+    program: str | None
+    version: str | None
+    missing: list[str]
+    doubts: list[str]
+    capabilities: Capabilities
+
+
+class Agents(schemas.Out):
+    items: list[Agent]
+    next: str | None
+
+
 class Tasks(schemas.Out):
     items: list[schemas.Task]
     next: str | None

@@ -53,6 +53,8 @@ class Project(Out):
     """Whether the project's commands, as they stand now, may run."""
     config_errors: list[str]
     """What is wrong with its configuration file; nothing runs until it is corrected."""
+    consented_at: datetime | None
+    """Since when agents may work at it without a sandbox; null: they may not."""
     created_at: datetime
 
 
@@ -167,6 +169,8 @@ class Run(Out):
     started_at: datetime | None
     ended_at: datetime | None
     phase_id: str | None
+    sandbox: str | None
+    """`none` where the agent worked unsandboxed; null where it needed no sandbox."""
 
 
 class ResumePoint(Out):

@@ -92,3 +92,21 @@ async def trust(desk: Desk, project: str | None) -> None:
     config = desk.services.configs.of(trusted)
     document = {"project": trusted, "config": config}
     desk.output.show(document, lambda: catalog.project(trusted, config))
+
+
+@project.command()
+@arguments.project_here
+@click.option("--withdraw", is_flag=True, help="Allow it no longer.")
+@session.command
+async def consent(desk: Desk, project: str | None, withdraw: bool) -> None:
+    """Allow agents to work at a project without a sandbox.
+
+    Their programs run as you: they can read and write what you can, and send it to whom they are
+    configured to talk to. Scripted agents need no consent. Asked once per project.
+    """
+    from agents_manager.cli.pages import catalog
+    from agents_manager.flow import agents
+
+    found = await desk.project(project)
+    changed = await agents.consent(desk.services, found, given=not withdraw)
+    desk.output.show(changed, lambda: [catalog.consent(changed)])

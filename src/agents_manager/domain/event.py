@@ -12,6 +12,7 @@ from pydantic import Field, TypeAdapter
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.names import visible
+from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import Actor
 from agents_manager.domain.value import Value
 
@@ -165,9 +166,11 @@ class AgentStarted(Happening):
     agent: str
     mode: str
     attempt: int
+    sandbox: str | None = None
 
     def says(self) -> str:
-        return f"{self.agent} started ({self.mode})."
+        how = ", unsandboxed" if self.sandbox == UNSANDBOXED else ""
+        return f"{self.agent} started ({self.mode}{how})."
 
 
 class AgentCompleted(Happening):

@@ -73,6 +73,8 @@ class Limits(Value):
     output_bytes: int = 200 * 1024 * 1024
 
 
+UNSANDBOXED = "none"
+
 READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design"})
 """Modes whose result is what the agent says; they have no work to commit."""
 
@@ -104,6 +106,9 @@ class Run:
     ended_at: datetime | None
     phase_id: str | None
     """The phase it works in, of a task that was split."""
+    sandbox: str | None
+    """What keeps the agent in: `none` where nothing of ours does. None until it begins, and for
+    agents that need no keeping."""
 
     @property
     def never_began(self) -> bool:

@@ -38,6 +38,8 @@ class Project:
     base_branch: str
     trusted_commands: str | None
     """Fingerprint of the project's commands its user allowed to run; None: none allowed."""
+    consented_at: datetime | None
+    """Since when its user allows agents to work at it without a sandbox; None: they may not."""
     created_at: datetime
 
 

@@ -18,6 +18,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.errors import AgentsManagerError, HookFailed, NotFound
 from agents_manager.flow import (
+    agents,
     artifacts,
     branches,
     plugin_hooks,
@@ -27,7 +28,6 @@ from agents_manager.flow import (
 )
 from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import close, lifecycle
-from agents_manager.flow.runs.prepare import untrusted
 from agents_manager.flow.settling import finish, task_and_project
 
 MAX_ATTEMPTS = 3
@@ -121,7 +121,7 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
     if project.trusted_commands != config.commands_fingerprint:
-        raise HookFailed(untrusted(project))
+        raise HookFailed(agents.untrusted(project))
     repo = Path(project.path)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
     results = await s.checks.run(repo, change.head_sha, config.checks)

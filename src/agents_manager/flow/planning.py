@@ -192,6 +192,7 @@ def _queue_run(
             started_at=None,
             ended_at=None,
             phase_id=phase_id,
+            sandbox=None,
         )
     )
     queued = event.AgentQueued(run=run_id, agent=agent or "the default agent", mode=mode)

@@ -344,6 +344,8 @@ class Capabilities:
     """Say what a run cost."""
     read_only_modes: bool = False
     """Be kept from changing files in modes that only read."""
+    harmless: bool = False
+    """Do nothing but play a script of ours, so that nobody has to consent to it."""
     interrupts: bool = False
     """End in order when asked politely, and say how far it got."""
 
@@ -389,6 +391,9 @@ class Agent(Protocol):
 
 class Agents(Protocol):
     def get(self, name: str, project: Project) -> Agent: ...
+    def known(self, project: Project | None) -> Mapping[str, Agent]:
+        """Every agent by its name; without a project, those that every project has."""
+        ...
 
 
 # ------------------------------------------------------------------------------- the outside

@@ -62,6 +62,7 @@ async def add_project(
         path=str(top),
         base_branch=base_branch or current,
         trusted_commands=None,
+        consented_at=None,
         created_at=now,
     )
     project = replace(project, trusted_commands=s.configs.of(project).commands_fingerprint)

@@ -63,6 +63,7 @@ project = Table(
     *_must("path", "base_branch"),
     *_may("trusted_commands"),
     *_must("created_at", be=UtcTime),
+    *_may("consented_at", be=UtcTime),
     # The highest number a pull request had: those of deleted tasks are not given again.
     Column("last_pull", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("path"),
@@ -206,6 +207,7 @@ run = Table(
     *_must("created_at", be=UtcTime),
     *_may("started_at", "ended_at", be=UtcTime),
     *_may("phase_id", be=Id),
+    *_may("sandbox"),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     _partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),

@@ -10,7 +10,7 @@ from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
-from agents_manager.flow import pipelines, ports, removal, tasks
+from agents_manager.flow import agents, pipelines, ports, removal, tasks
 
 router = APIRouter()
 
@@ -62,6 +62,20 @@ async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.P
     return _project(s, await tasks.trust_project(s, project))
 
 
+@router.post("/projects/{project_id}/consent", tags=["projects"])
+async def give_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
+    """Allows agents to work at the project without a sandbox, with the rights of the server."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    return _project(s, await agents.consent(s, project, given=True))
+
+
+@router.delete("/projects/{project_id}/consent", tags=["projects"])
+async def withdraw_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
+    """Allows it no longer; agents that are at work go on."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    return _project(s, await agents.consent(s, project, given=False))
+
+
 @router.delete("/projects/{project_id}", tags=["projects"])
 async def remove_project(
     s: Services, actor: Admin, project_id: str, query: Annotated[forms.RemoveQuery, Query()]
@@ -109,5 +123,6 @@ def _project(s: ports.Services, project: Project) -> schemas.Project:
         base_branch=base,
         commands_trusted=trusted,
         config_errors=errors,
+        consented_at=project.consented_at,
         created_at=project.created_at,
     )

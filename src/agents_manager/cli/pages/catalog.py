@@ -44,7 +44,15 @@ def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
     yield Line(f"Base      {config.base_branch or found.base_branch}")
     yield Line(f"Agent     {config.default_agent}")
     yield Line(f"Pipeline  {config.default_pipeline}")
+    yield Line(f"Consent   {consent(found).text}")
     yield from commands(found, config)
+
+
+def consent(found: Project) -> Line:
+    if found.consented_at is not None:
+        return Line("Agents may work without a sandbox, with the rights you have.")
+    way = f"am project consent {found.name}"
+    return Line(f"Only scripted agents may work. To allow others, without a sandbox: {way}")
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:

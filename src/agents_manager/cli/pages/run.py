@@ -18,7 +18,7 @@ from agents_manager.cli.render import (
     title,
     took,
 )
-from agents_manager.domain.run import Run, Usage
+from agents_manager.domain.run import UNSANDBOXED, Run, Usage
 
 MAX_INPUT = 200
 
@@ -57,6 +57,7 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         "Error": f"{run.error.error} ({run.error.error_class})" if run.error else None,
         "Attempt": str(run.attempt),
         "Model": run.model,
+        "Sandbox": "none: the agent worked unsandboxed" if run.sandbox == UNSANDBOXED else None,
         "Session": run.session,
         "Cost": money(run.usage.cost_usd if run.usage else None),
         "Tokens": _tokens(run.usage),

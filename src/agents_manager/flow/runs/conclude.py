@@ -12,10 +12,10 @@ from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
-from agents_manager.flow import branches, pipelines
+from agents_manager.flow import agents, branches, pipelines
 from agents_manager.flow.ports import CheckResult, Said, Services
 from agents_manager.flow.runs import reports
-from agents_manager.flow.runs.prepare import of, untrusted
+from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
 
 LAST_TURN = 2
@@ -141,7 +141,7 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
     if not checks:
         return verdict
     if project.trusted_commands != config.commands_fingerprint:
-        return trouble(untrusted(project), ErrorClass.ENVIRONMENT)
+        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
     results = await s.checks.run(Path(project.path), head, checks)
     verdict["checks"] = [_kept(r) for r in results]
     failed = [r.name for r in results if not r.passed and r.severity == "error"]

@@ -8,9 +8,10 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
+from agents_manager.flow import agents
 from agents_manager.flow.ports import Endpoint, Services, Turn, Tx
 from agents_manager.flow.runs import reports
-from agents_manager.flow.runs.prepare import of, trusted_agent
+from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Ending
 
 
@@ -24,7 +25,7 @@ async def drive(
     assert run.workspace is not None
     assert run.prompt is not None
     try:
-        agent = trusted_agent(s, run.agent, project)
+        agent = agents.allowed(s, run.agent, project)
     except InvalidInput as error:
         return _refused(error)
     visit, offered = await s.store.read(lambda tx: (earlier(tx, run), _offered(tx, task)))

@@ -7,12 +7,12 @@ from pathlib import Path
 from agents_manager.domain import event
 from agents_manager.domain.event import Event, WorkspaceEvent
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.run import ErrorClass, Run, RunStatus
+from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
-from agents_manager.errors import ExternalError, InvalidInput, NotTrusted
-from agents_manager.flow import branches, pipelines
+from agents_manager.errors import ExternalError, InvalidInput
+from agents_manager.flow import agents, branches, pipelines
 from agents_manager.flow.branches import Ground
-from agents_manager.flow.ports import Agent, Services, Tx, Workspace
+from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
 
 SETUP_LOG = "setup.log"
@@ -27,7 +27,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         return None  # A later attempt: the agent may have been at work, and that work must stay.
     try:
         agent = run.agent or s.configs.of(project).default_agent
-        model = run.model or trusted_agent(s, agent, project).model
+        chosen = agents.allowed(s, agent, project)
         pipeline = await s.store.read(
             lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
         )
@@ -44,7 +44,8 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     if refused is not None:
         await s.workspaces.release(workspace.path)
         return refused
-    begun = replace(run, agent=agent, model=model)
+    sandbox = None if chosen.capabilities.harmless else UNSANDBOXED
+    begun = replace(run, agent=agent, model=run.model or chosen.model, sandbox=sandbox)
     await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
     return None
 
@@ -75,21 +76,6 @@ async def release(run_id: RunId, s: Services) -> None:
         await s.workspaces.release(Path(run.workspace))
 
 
-def trusted_agent(s: Services, name: str, project: Project) -> Agent:
-    """The agent; refused while nobody has trusted what the project's own file says of it."""
-    config = s.configs.of(project)
-    if name in config.own_agents and project.trusted_commands != config.commands_fingerprint:
-        raise NotTrusted(untrusted(project))
-    return s.agents.get(name, project)
-
-
-def untrusted(project: Project) -> str:
-    return (
-        f'The commands of project "{project.name}" changed since they were trusted. '
-        f"Look at them, then run: am project trust {project.name}"
-    )
-
-
 def of(tx: Tx, run_id: RunId) -> tuple[Run, Task, Project]:
     run = tx.runs.get(run_id)
     return run, tx.tasks.get(run.task_id), tx.projects.get(run.project_id)
@@ -107,7 +93,7 @@ async def _set_up(
     if not config.setup.commands:
         return None
     if project.trusted_commands != config.commands_fingerprint:
-        return trouble(untrusted(project), ErrorClass.ENVIRONMENT)
+        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
     repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
     inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
     done = await s.setup.run(workspace, config.setup, inputs, log)
@@ -130,11 +116,14 @@ def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace:
         status=RunStatus.RUNNING,
         agent=run.agent,
         model=run.model,
+        sandbox=run.sandbox,
         branch=workspace.branch,
         base_sha=workspace.head_sha,
         workspace=str(workspace.path),
         started_at=now,
     )
     actor = agent_actor(run)
-    started = event.AgentStarted(run=run.id, agent=actor.name, mode=run.mode, attempt=run.attempt)
+    started = event.AgentStarted(
+        run=run.id, agent=actor.name, mode=run.mode, attempt=run.attempt, sandbox=run.sandbox
+    )
     tx.events.add(task.id, started, actor, now)

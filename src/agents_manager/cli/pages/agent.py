@@ -1,0 +1,53 @@
+"""Agents as people read them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from agents_manager.cli.render import Block, Line, Table, Tone, one_line, title
+from agents_manager.flow.agents import Examined
+
+
+def document(one: Examined) -> Mapping[str, Any]:
+    return {
+        "name": one.name,
+        "usable": one.usable,
+        "model": one.model,
+        "program": one.diagnosis.program,
+        "version": one.diagnosis.version,
+        "missing": one.diagnosis.missing,
+        "doubts": one.diagnosis.doubts,
+        "capabilities": one.capabilities,
+    }
+
+
+def listing(found: Sequence[Examined]) -> Iterator[Block]:
+    yield Table(
+        ("NAME", "USABLE", "VERSION", "MODEL", "PROGRAM"),
+        [
+            (
+                one.name,
+                "yes" if one.usable else "no",
+                one.diagnosis.version or "",
+                one.model or "",
+                one.diagnosis.program or "",
+            )
+            for one in found
+        ],
+    )
+    if not all(one.usable for one in found):
+        yield Line()
+        yield Line("What is missing: am agent doctor", Tone.QUIET)
+
+
+def diagnoses(found: Sequence[Examined]) -> Iterator[Block]:
+    for number, one in enumerate(found):
+        if number:
+            yield Line()
+        yield title(f"{one.name}: {'can be used' if one.usable else 'cannot be used'}")
+        if one.diagnosis.program:
+            release = f", version {one.diagnosis.version}" if one.diagnosis.version else ""
+            yield Line(f"  {one_line(one.diagnosis.program)}{release}", Tone.QUIET)
+        for missing in one.diagnosis.missing:
+            yield Line(f"  {one_line(missing)}", Tone.REMOVED)
+        for doubt in one.diagnosis.doubts:
+            yield Line(f"  {one_line(doubt)}", Tone.URGENT)

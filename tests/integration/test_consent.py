@@ -1,0 +1,76 @@
+"""Agents that nothing keeps in work only where a person allowed it, and say so."""
+
+import pytest
+
+from agents_manager.domain.run import RunStatus
+from agents_manager.errors import AgentNotFound
+from agents_manager.flow import agents, tasks
+from tests.repos import executable, own_home
+from tests.worlds import ANN, GREETING, World, repo, world
+
+__all__ = ["own_home", "repo", "world"]
+
+AGENT = {"mine": {"adapter": "command", "command": ["./agent.sh"]}}
+
+
+async def configured(world: World, *, consent: bool) -> None:
+    executable(world.repo / "agent.sh", "echo hello >> greeting.txt")
+    world.configure({"defaultAgentType": "mine", "agents": AGENT})
+    world.project = await tasks.trust_project(world.s, world.project)
+    world.project = await agents.consent(world.s, world.project, given=consent)
+
+
+async def test_without_consent_a_run_is_refused_with_the_way_out(world: World) -> None:
+    await configured(world, consent=False)
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    error = view.runs[0].error
+    assert error is not None
+    assert error.error.startswith('Agent "mine" would work without a sandbox')
+    assert error.error.endswith(f"am project consent {world.project.name}")
+    assert "agent.started" not in await world.types(task)
+    assert (world.repo / "greeting.txt").read_text() == "hi\n"
+
+
+async def test_with_consent_it_works_and_is_called_unsandboxed(world: World) -> None:
+    await configured(world, consent=True)
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    view = await world.until(task, "review")
+    assert (view.runs[0].status, view.runs[0].sandbox) == (RunStatus.COMPLETED, "none")
+    told = [e.summary for e in await world.events(task) if e.type == "agent.started"]
+    assert told == ["mine started (implement, unsandboxed)."]
+
+
+async def test_a_scripted_agent_needs_none(world: World) -> None:
+    world.project = await agents.consent(world.s, world.project, given=False)
+    task = await world.start(GREETING, pipeline="simple")
+    view = await world.until(task, "review")
+    assert view.runs[0].sandbox is None
+    told = [e.summary for e in await world.events(task) if e.type == "agent.started"]
+    assert told == ["scripted started (implement)."]
+
+
+async def test_what_nobody_trusts_is_not_even_looked_at(world: World) -> None:
+    """Asking a program for its version runs it."""
+    ran = world.repo / "ran"
+    executable(world.repo / "codex.sh", f"touch '{ran}'")
+    world.configure({"agents": {"codex": {"command": ["./codex.sh"]}}})
+    (found,) = await agents.examine(world.s, world.project, "codex")
+    assert not found.usable
+    assert "am project trust" in found.diagnosis.missing[0]
+    assert not ran.exists()
+    world.project = await tasks.trust_project(world.s, world.project)
+    await agents.examine(world.s, world.project, "codex")
+    assert ran.exists()
+
+
+async def test_every_agent_can_be_examined(world: World) -> None:
+    found = await agents.examine(world.s, None)
+    assert [one.name for one in found] == ["claude-code", "codex", "scripted"]
+    assert found[2].usable
+    with pytest.raises(AgentNotFound, match='Did you mean "codex"'):
+        await agents.examine(world.s, None, "codx")
