@@ -94,6 +94,7 @@ def test_agents_do_not_notice_that_the_server_dies(am: Am) -> None:
     config = {"defaultAgentType": "mine", "agents": {"mine": agent}}
     (am.repo / ".agents-manager" / "config.json").write_text(json.dumps(config))
     am.json("project", "add", ".", "--name", "shop")
+    am.json("project", "consent", "shop")
     titles = [f"Task {n}" for n in range(AGENTS)]
     tasks = [am.json("task", "create", t, "--pipeline", "simple")["task"]["id"] for t in titles]
     for task in tasks:
