@@ -6,9 +6,8 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents
+from agents_manager.flow import agents, pipelines
 from agents_manager.flow.ports import Endpoint, Services, Turn, Tx
 from agents_manager.flow.runs import reports
 from agents_manager.flow.runs.prepare import of
@@ -28,7 +27,13 @@ async def drive(
         agent = agents.allowed(s, run.agent, project)
     except InvalidInput as error:
         return _refused(error)
-    visit, offered = await s.store.read(lambda tx: (earlier(tx, run), _offered(tx, task)))
+    registry = pipelines.registry_of(s, project)
+
+    def read(tx: Tx) -> tuple[int, list[str]]:
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        return earlier(tx, run), registry.offered(pipeline, task.status)
+
+    visit, offered = await s.store.read(read)
     turn = Turn(
         run=run,
         task=task,
@@ -71,11 +76,6 @@ async def _endpoint(s: Services, run: Run, directory: Path) -> Endpoint | None:
 def _refused(error: InvalidInput) -> Ending:
     why = " ".join([error.message, *error.details])
     return Ending(reason="refused", exit_code=None, truncated=False, message=why)
-
-
-def _offered(tx: Tx, task: Task) -> list[str]:
-    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    return pipeline.offered_outcomes(task.status)
 
 
 def _repair_prompt(s: Services, reason: str) -> str:

@@ -41,10 +41,11 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
     pipeline = await s.store.read(
         lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     )
+    registry = pipelines.registry_of(s, project)
     return Reporter(
         directory=opened[0],
-        offered=pipeline.offered_outcomes(task.status),
-        known=pipelines.registry_of(s, project).outcomes,
+        offered=registry.offered(pipeline, task.status),
+        known=registry.outcomes,
     )
 
 
