@@ -1,11 +1,13 @@
 """Tasks of the real Codex, which asks a scripted model."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import codex_cli_bin
 
+from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
@@ -69,3 +71,12 @@ class Desk:
         view = await self.ended(task)
         assert len(view.runs) == 1
         return view.runs[0]
+
+    async def hanging(self, task: Task) -> RunId:
+        """The run that waits for its model."""
+        await asyncio.to_thread(
+            self.model.wait_for, SCENARIO, lambda seen: bool(seen) and seen[-1].state == "hanging"
+        )
+        live = (await self.world.view(task)).run
+        assert live is not None
+        return live.id

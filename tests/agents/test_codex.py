@@ -1,8 +1,9 @@
 """The real Codex takes tasks through the walk, with a scripted model in the place of a paid one."""
 
-import asyncio
 import json
+import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -171,7 +172,15 @@ async def test_what_the_model_refuses_has_its_class(
     assert (await desk.failed(await desk.start([status]))).startswith(begins)
 
 
-async def test_a_crash_and_a_wrong_setting_are_told(desk: Desk) -> None:
+async def test_one_that_is_killed_has_crashed(desk: Desk) -> None:
+    task = await desk.start([Hang()])
+    live = await desk.hanging(task)
+    for pid in processes_of(live):
+        os.kill(pid, signal.SIGKILL)
+    assert (await desk.failed(task)).startswith("crash: Codex ended in the middle of its turn.")
+
+
+async def test_a_wrong_setting_is_told(desk: Desk) -> None:
     task = await desk.start([], settings={"model_provider": "nowhere"})
     assert (await desk.failed(task)).startswith("crash: Codex ended in the middle of its turn.")
 
@@ -191,12 +200,8 @@ async def test_a_sandbox_that_cannot_be_set_up_is_noticed(desk: Desk, tmp_path: 
 
 async def test_one_that_hangs_is_stopped_with_all_it_started(desk: Desk) -> None:
     task = await desk.start([codex_run("sleep 60 & echo on"), Hang()])
-    await asyncio.to_thread(
-        desk.model.wait_for, SCENARIO, lambda seen: bool(seen) and seen[-1].state == "hanging"
-    )
-    live = (await desk.world.view(task)).run
-    assert live is not None
-    await tasks.stop_run(desk.world.s, live.id, ANN)
+    live = await desk.hanging(task)
+    await tasks.stop_run(desk.world.s, live, ANN)
     view = await desk.ended(task)
     assert view.runs[0].status is RunStatus.CANCELLED
-    assert processes_of(live.id) == []
+    assert processes_of(live) == []

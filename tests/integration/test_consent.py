@@ -1,20 +1,29 @@
 """Agents that nothing keeps in work only where a person allowed it, and say so."""
 
+import asyncio
+from pathlib import Path
+
 import pytest
 
+from agents_manager import bootstrap
 from agents_manager.domain.run import RunStatus
 from agents_manager.errors import AgentNotFound
 from agents_manager.flow import agents, tasks
+from agents_manager.settings import Settings
 from tests.repos import executable, own_home
-from tests.worlds import ANN, GREETING, World, repo, world
+from tests.runner_jobs import eventually, processes_of
+from tests.worlds import ANN, GREETING, World, repo, working, world
 
 __all__ = ["own_home", "repo", "world"]
 
 AGENT = {"mine": {"adapter": "command", "command": ["./agent.sh"]}}
 
 
-async def configured(world: World, *, consent: bool) -> None:
-    executable(world.repo / "agent.sh", "echo hello >> greeting.txt")
+WORKS = "echo hello >> greeting.txt"
+
+
+async def configured(world: World, *, consent: bool, script: str = WORKS) -> None:
+    executable(world.repo / "agent.sh", script)
     world.configure({"defaultAgentType": "mine", "agents": AGENT})
     world.project = await tasks.trust_project(world.s, world.project)
     world.project = await agents.consent(world.s, world.project, given=consent)
@@ -74,3 +83,25 @@ async def test_every_agent_can_be_examined(world: World) -> None:
     assert found[2].usable
     with pytest.raises(AgentNotFound, match='Did you mean "codex"'):
         await agents.examine(world.s, None, "codx")
+
+
+async def test_consent_that_is_gone_after_a_restart_ends_the_agent(
+    tmp_path: Path, repo: Path
+) -> None:
+    home = tmp_path / "home"
+    async with working(home, repo) as world:
+        await configured(world, consent=True, script="sleep 60")
+        new = tasks.NewTask(title="Add greeting", pipeline="simple")
+        task = await tasks.create(world.s, world.project, new, ANN)
+        await tasks.move(world.s, task.id, ANN)
+        view = await world.wait(task, lambda v: bool(v.run and v.run.workspace), "a run")
+        assert view.run
+        run_id = view.run.id
+        await asyncio.to_thread(eventually, lambda: processes_of(run_id))
+        await agents.consent(world.s, world.project, given=False)
+    async with bootstrap.worker(Settings(home, None)) as program:
+        world = World(program, repo, world.project)
+        view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    assert view.runs[0].error
+    assert "would work without a sandbox" in view.runs[0].error.error
+    assert processes_of(run_id) == []

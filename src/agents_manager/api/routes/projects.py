@@ -71,7 +71,7 @@ async def give_consent(s: Services, actor: Admin, project_id: str) -> schemas.Pr
 
 @router.delete("/projects/{project_id}/consent", tags=["projects"])
 async def withdraw_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
-    """Allows it no longer; agents that are at work go on."""
+    """Allows it no longer; a turn that has begun is not stopped."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
     return _project(s, await agents.consent(s, project, given=False))
 

@@ -26,7 +26,7 @@ async def drive(
     try:
         agent = agents.allowed(s, run.agent, project)
     except InvalidInput as error:
-        return _refused(error)
+        return await _refused(s, directory, error)
     registry = pipelines.registry_of(s, project)
 
     def read(tx: Tx) -> tuple[int, list[str]]:
@@ -51,7 +51,7 @@ async def drive(
     try:
         job = await asyncio.to_thread(agent.job, turn)
     except InvalidInput as error:
-        return _refused(error)
+        return await _refused(s, directory, error)
     job = replace(job, env={**s.workspaces.agent_env, **job.env})
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
@@ -73,7 +73,9 @@ async def _endpoint(s: Services, run: Run, directory: Path) -> Endpoint | None:
     return Endpoint(url=f"{s.reachable.url}/mcp/run/{run.id}", token=token)
 
 
-def _refused(error: InvalidInput) -> Ending:
+async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:
+    """Before a restart the agent may have been allowed, and be at work."""
+    await s.runners.stop(directory)
     why = " ".join([error.message, *error.details])
     return Ending(reason="refused", exit_code=None, truncated=False, message=why)
 
