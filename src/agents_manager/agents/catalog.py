@@ -29,7 +29,7 @@ class AgentCatalog:
     def __init__(self, configured: Callable[[Project | None], Mapping[str, AgentConfig]]) -> None:
         self._configured = configured
 
-    def get(self, name: str, project: Project) -> Agent:
+    def get(self, name: str, project: Project | None) -> Agent:
         known = self._configs(project)
         if name not in known:
             raise AgentNotFound(

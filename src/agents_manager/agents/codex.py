@@ -54,49 +54,44 @@ class CodexAgent:
         _log_in(home)
         # A session that Codex does not know any more is begun anew, with all that was said.
         session = turn.session if codex_output.rollout(home, turn.session) else None
-        files = {
-            environment.PROMPT: turn.prompt,
-            codex_output.BEFORE: codex_output.before(home, session),
-        }
+        program, *arguments = self._config.command
+        arguments += ["exec", *self._options(turn, home, scratch)]
+        arguments += ["resume", session, "-"] if session else ["-"]
         env = environment.of(turn, path=path, names=self._config.env)
         env |= {"CODEX_HOME": str(home), "TMPDIR": str(scratch)}
+        return Job(
+            dir=turn.dir,
+            run_id=turn.run.id,
+            argv=(programs.found(program, path, self._name), *arguments),
+            cwd=turn.workspace,
+            env=env | ({TOKEN: turn.report.token} if turn.report else {}),
+            stdin=_prompt(turn, session),
+            files={
+                environment.PROMPT: turn.prompt,
+                SCHEMA: json.dumps(_schema(turn.offered)),
+                codex_output.BEFORE: codex_output.before(home, session),
+            },
+            limits=self._config.limits,
+            folders=(home, scratch),
+            turn_type="item.completed",
+        )
+
+    def _options(self, turn: Turn, home: Path, scratch: Path) -> list[str]:
+        options = ["--json", "--skip-git-repo-check", "--color", "never"]
+        if model := turn.run.model or self._config.model:
+            options += ["--model", model]
+        if turn.offered:
+            options += ["--output-schema", str(turn.dir / SCHEMA)]
         settings = {
             **QUIET,
             **self._config.settings,
             **codex_sandbox.settings(turn, scratch, hidden=[home / LOGIN, _login()]),
         }
-        options = ["--json", "--skip-git-repo-check", "--color", "never"]
-        prompt = turn.prompt
-        if turn.number > 1 and session is None:
-            prompt = f"{turn.run.prompt}\n\n{prompt}"
-        if model := turn.run.model or self._config.model:
-            options += ["--model", model]
-        if turn.offered:
-            files[SCHEMA] = json.dumps(_schema(turn.offered))
-            options += ["--output-schema", str(turn.dir / SCHEMA)]
-            prompt += HOW_TO_END
         if turn.report:
-            env[TOKEN] = turn.report.token
             settings["mcp_servers.agents_manager"] = _report_tool(turn.report.url)
         for key, value in settings.items():
             options += ["-c", f"{key}={_toml(value)}"]
-        resume = ["resume", session] if session else []
-        program, *arguments = self._config.command
-        return Job(
-            dir=turn.dir,
-            run_id=turn.run.id,
-            argv=(
-                programs.found(program, path, self._name),
-                *(*arguments, "exec", *options, *resume, "-"),
-            ),
-            cwd=turn.workspace,
-            env=env,
-            stdin=prompt,
-            files=files,
-            limits=self._config.limits,
-            folders=(home, scratch),
-            turn_type="item.completed",
-        )
+        return options
 
     def read(self, folder: Path) -> Said:
         return codex_output.read(folder)
@@ -148,6 +143,12 @@ def _log_in(home: Path) -> None:
     if not link.is_symlink() or link.readlink() != _login():
         link.unlink(missing_ok=True)
         link.symlink_to(_login())
+
+
+def _prompt(turn: Turn, session: str | None) -> str:
+    again = turn.number > 1 and session is None
+    told = f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt
+    return told + HOW_TO_END if turn.offered else told
 
 
 def _schema(offered: Sequence[str]) -> dict[str, Any]:

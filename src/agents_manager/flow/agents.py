@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from agents_manager.domain.task import Project
-from agents_manager.errors import AgentNotFound, NotConsented, NotTrusted, closest
+from agents_manager.errors import NotConsented, NotTrusted
 from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, Services
 
 
@@ -22,21 +22,15 @@ class Examined:
 
 async def examine(s: Services, project: Project | None, name: str | None = None) -> list[Examined]:
     """Every agent, or the one that is named, as it stands here and now."""
-    known = s.agents.known(project)
-    if name is not None and name not in known:
-        raise AgentNotFound(
-            f'There is no agent "{name}".{closest(name, sorted(known))}'
-            f" Known: {', '.join(sorted(known))}."
-        )
-    wanted = sorted(known) if name is None else [name]
+    known = s.agents.known(project) if name is None else {name: s.agents.get(name, project)}
     return [
         Examined(
             name=each,
-            model=known[each].model,
-            capabilities=known[each].capabilities,
-            diagnosis=await asyncio.to_thread(_diagnosis, s, project, each, known[each]),
+            model=agent.model,
+            capabilities=agent.capabilities,
+            diagnosis=await asyncio.to_thread(_diagnosis, s, project, each, agent),
         )
-        for each in wanted
+        for each, agent in sorted(known.items(), key=lambda entry: entry[0])
     ]
 
 
