@@ -195,6 +195,6 @@ def _queue_run(
             sandbox=None,
         )
     )
-    queued = event.AgentQueued(run=run_id, agent=agent or "the default agent", mode=mode)
+    queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)
     tx.events.add(task.id, queued, SYSTEM, now)
     return run_id
