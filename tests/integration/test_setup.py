@@ -94,7 +94,8 @@ async def test_what_a_killed_process_left_is_waited_for(
     setup: SetupCommands, workspace: Workspace, tmp_path: Path
 ) -> None:
     started, free = tmp_path / "started", tmp_path / "free"
-    slow = f"touch '{started}'; while [ ! -e '{free}' ]; do sleep 0.05; done; echo first >> order"
+    wait = f"for _ in $(seq 600); do [ -e '{free}' ] && break; sleep 0.05; done"
+    slow = f"touch '{started}'; {wait}; echo first >> order"
     program = (
         "import asyncio; from pathlib import Path\n"
         "from agents_manager.checks.setup import SetupCommands\n"
