@@ -16,6 +16,7 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Ended, Job, Said, Turn
 from agents_manager.testing.scripted_model import (
+    Cut,
     Hang,
     ModelServer,
     Say,
@@ -201,6 +202,37 @@ async def test_a_refused_key_is_told_with_the_way_out(
     assert "401" in (ran.said.error or "")
     assert "set ANTHROPIC_API_KEY" in (ran.said.error or "")
     assert ran.said.usage is None
+
+
+@pytest.mark.parametrize(
+    ("step", "error_class", "says"),
+    [
+        pytest.param(Status(429), ErrorClass.RATE_LIMIT, "429", id="429"),
+        pytest.param(Status(529), ErrorClass.CRASH, "529", id="529"),
+        pytest.param(Cut(), ErrorClass.CRASH, "Connection", id="cut"),
+    ],
+)
+async def test_what_the_model_refuses_has_its_class(
+    account: ModelServer,
+    play: Play,
+    work: Path,
+    step: Status | Cut,
+    error_class: ErrorClass,
+    says: str,
+) -> None:
+    account.script(SCENARIO, [step])
+    ran = await play()
+    assert ran.said.error_class is error_class
+    assert says in (ran.said.error or "")
+
+
+async def test_a_model_that_nobody_serves_is_told(
+    account: ModelServer, play: Play, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
+    ran = await play()
+    assert ran.said.error_class is ErrorClass.CRASH
+    assert "connect" in (ran.said.error or "").lower()
 
 
 async def test_turns_are_limited(account: ModelServer, play: Play, work: Path) -> None:
