@@ -1,5 +1,6 @@
 """Turns for the tests of agent adapters."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,6 +23,7 @@ def turn(
     session: str | None = None,
     prompt: str = "Do it.",
     name: str = "run-1",
+    offered: Sequence[str] = (),
 ) -> Turn:
     """A turn in `folder`/work, with `folder`/project as the project and `folder`/<name> as its
     job directory."""
@@ -92,4 +94,5 @@ def turn(
         dir=folder / name,
         home=folder / "home",
         session=session,
+        offered=offered,
     )

@@ -16,7 +16,6 @@ from agents_manager.testing.scripted_model import (
     codex_add,
     codex_run,
     codex_settings,
-    outcome,
 )
 from tests.agents.codex_desk import CODEX, READY
 from tests.api.scenes import serving
@@ -51,7 +50,8 @@ async def test_from_creation_to_merge(
 ) -> None:
     monkeypatch.setenv(CODEX_KEY, "scripted")
     report = Use("mcp__agents-manager__report_outcome", {"outcome": "plan_complete"})
-    account.script(SCENARIO, [report, outcome("plan_complete", text="1. Say hello.")])
+    planned = {"text": "1. Say hello.", "outcome": "plan_complete", "payload": None}
+    account.script(SCENARIO, [report, Structured(planned)])
     account.script(
         "codex",
         [
@@ -90,5 +90,5 @@ async def test_from_creation_to_merge(
     # The plan of the one is what the other was told.
     told = json.dumps(account.requests("codex")[0].body["input"])
     assert "1. Say hello." in told
-    planned = [m for r in account.requests(SCENARIO) for m in r.body["messages"]]
-    assert "Taken. Reported again" in json.dumps(planned)
+    heard = [m for r in account.requests(SCENARIO) for m in r.body["messages"]]
+    assert "Taken. Reported again" in json.dumps(heard)

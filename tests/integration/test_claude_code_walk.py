@@ -1,20 +1,22 @@
 """A task goes from creation to its pull request with the real Claude Code and a scripted model:
-a question, its answer in the same session, an outcome that cannot be taken, and its repair."""
+an outcome that cannot be taken, its repair, a question, and its answer in the same session.
+Outcomes come as structured output and, where the model does not use it, as a block."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 from agents_manager.flow import tasks
 from agents_manager.testing.scripted_model import (
     ModelServer,
     Say,
+    Structured,
     Turn,
     When,
     asked,
     claude_bash,
     claude_write,
     outcome,
-    resumed,
 )
 from tests.claude import SCENARIO, SETTINGS, account, server
 from tests.repos import run
@@ -25,7 +27,11 @@ __all__ = ["account", "server"]
 QUESTION = {"questions": [{"id": "q1", "question": "Which greeting?"}]}
 
 
-async def test_a_question_an_answer_and_a_repair(
+def asks(payload: Any) -> Structured:
+    return Structured({"text": "Hm.", "outcome": "needs_info", "payload": payload})
+
+
+async def test_a_question_a_repair_and_an_answer(
     account: ModelServer, world: World, tmp_path: Path
 ) -> None:
     (tmp_path / "home" / "config.json").write_text(
@@ -34,16 +40,18 @@ async def test_a_question_an_answer_and_a_repair(
     account.script(
         SCENARIO,
         [
-            outcome("needs_info", QUESTION),
-            When(asked("could not be taken"), [outcome("pr_ready")]),
+            asks({"why": "I wonder."}),
             When(
-                resumed,
+                asked("Answer: Moin."),
                 [
                     Turn([Say("I write."), claude_write(Path("hello.txt"), "moin\n")]),
                     claude_bash("git add hello.txt && git commit -qm 'Say moin'"),
-                    Say("<<<OUTCOME:pr_ready>>>"),
+                    # Claude Code asks for the form once more, and the block counts all the same.
+                    outcome("pr_ready"),
+                    Say("As I said."),
                 ],
             ),
+            When(asked("could not be taken"), [asks(QUESTION)]),
         ],
     )
     new = tasks.NewTask(title="Add greeting", pipeline="simple")
@@ -59,10 +67,10 @@ async def test_a_question_an_answer_and_a_repair(
     assert second.agent == "claude-code"
     assert first.session
     assert first.session == second.session
-    assert [r.usage and r.usage.input_tokens for r in view.runs] == [100, 400]
-    assert [r.usage and r.usage.cost_usd for r in view.runs] == [0.00045, 0.0018]
+    assert [r.usage and r.usage.input_tokens for r in view.runs] == [200, 400]
+    assert [r.usage and r.usage.cost_usd for r in view.runs] == [0.0009, 0.0018]
     assert second.branch
     assert run(world.repo, "show", f"{second.branch}:hello.txt") == "moin"
     assert run(world.repo, "log", "-1", "--format=%s", second.branch) == "Say moin"
-    heard = str(account.requests(SCENARIO)[1].body["messages"])
-    assert "Answer: Moin." in heard
+    repair = str(account.requests(SCENARIO)[1].body["messages"])
+    assert 'The payload of outcome "needs_info" is not valid' in repair

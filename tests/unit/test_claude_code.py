@@ -63,6 +63,16 @@ def test_modes_that_read_have_no_tools_that_write(tmp_path: Path) -> None:
     assert "Write" not in looks["tools"]
 
 
+def test_the_outcomes_that_are_possible_are_asked_for_in_a_form(tmp_path: Path) -> None:
+    asked = told(turn(tmp_path, offered=("pr_ready", "needs_info")))
+    assert asked["schema"]["properties"]["outcome"]["enum"] == ["pr_ready", "needs_info"]
+    for prompt in (asked["prompt"], asked["fresh_prompt"]):
+        assert prompt.startswith("Do it.")
+        assert "by the tool StructuredOutput" in prompt
+    without = told(turn(tmp_path))
+    assert (without["schema"], without["prompt"]) == (None, "Do it.")
+
+
 def test_a_repair_that_has_to_begin_anew_has_the_whole_prompt(tmp_path: Path) -> None:
     second = turn(tmp_path, number=2, session="s", prompt="Repair this.")
     second = replace(second, run=replace(second.run, prompt="The task."))

@@ -68,7 +68,8 @@ def test_a_workspace_that_is_named_by_a_link(work: Path, tmp_path: Path) -> None
 
 def test_only_the_tools_of_the_run(work: Path) -> None:
     assert claude_gate.refusal("Bash", {"command": "ls"}, work, TOOLS) is None
-    assert claude_gate.refusal("mcp__agents-manager__report_outcome", {}, work, ()) is None
+    for ours in ("mcp__agents-manager__report_outcome", "StructuredOutput"):
+        assert claude_gate.refusal(ours, {}, work, ()) is None
     for tool in ("CronCreate", "mcp__other__write", "Write"):
         why = claude_gate.refusal(tool, {}, work, claude_gate.READS)
         assert why is not None

@@ -38,6 +38,36 @@ def test_a_good_end_has_the_final_text() -> None:
     assert ending(said("Done."), good) == {"type": "result", "text": "Done.", "session": "s-1"}
 
 
+def called(name: str, given: Any) -> AssistantMessage:
+    return AssistantMessage(content=[ToolUseBlock("1", name, given)], model="m")
+
+
+def formed(text: str) -> tuple[AssistantMessage, ResultMessage]:
+    value = {"text": text, "outcome": "needs_info", "payload": {"questions": []}}
+    return called("StructuredOutput", value), result(result="{}", structured_output=value)
+
+
+def test_a_final_message_that_has_the_form_is_taken_apart() -> None:
+    line = ending(said("I looked."), *formed("The plan."))
+    assert line["text"] == "The plan."
+    assert line["structured"] == {"outcome": "needs_info", "payload": {"questions": []}}
+    (shown,) = Listener().lines(formed("The plan.")[0])
+    assert shown == {"type": "assistant", "text": "The plan.\n[needs_info]"}
+
+
+def test_words_beside_the_form_count_where_it_has_none() -> None:
+    line = ending(said("I look."), called("Read", {}), said("The plan."), *formed(" "))
+    assert line["text"] == "The plan."
+
+
+def test_the_form_asked_for_in_vain_does_not_cost_the_final_message() -> None:
+    within = said("Of a sub-agent.")
+    within.parent_tool_use_id = "1"
+    spoken = (said("I look."), called("Agent", {}), within, said("The plan."), said("Done."))
+    line = ending(*spoken, result(result="Done."))
+    assert (line["text"], "structured" in line) == ("The plan.\n\nDone.", False)
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "error_class"),
     [
@@ -51,6 +81,7 @@ def test_a_good_end_has_the_final_text() -> None:
         ("server_error", {"api_error_status": 529}, "crash"),
         (None, {"terminal_reason": "max_turns"}, "budget"),
         (None, {"terminal_reason": "aborted_tools"}, "interrupted"),
+        (None, {"subtype": "error_max_structured_output_retries"}, "bad_output"),
         (None, {}, "crash"),
     ],
 )

@@ -9,7 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import claude_gate, environment, login_shell, programs, stream
+from agents_manager.agents import (
+    claude_gate,
+    environment,
+    login_shell,
+    programs,
+    stream,
+    structured,
+)
 from agents_manager.agents.config import ClaudeCodeConfig
 from agents_manager.errors import AgentNotInstalled
 from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
@@ -62,9 +69,22 @@ NO_ACCOUNT = (
 )
 
 
+HOW_TO_END = f"""
+
+Give your final message by the tool {claude_gate.ENDS}, in place of a message with an outcome block:
+"outcome" is the name of the outcome, "payload" its payload or null, and "text" all that you have to
+say, in full. Where the outcome's result is a text, it is this one. Nothing else you say is kept.
+"""
+
+
 class ClaudeCodeAgent:
     capabilities = Capabilities(
-        resumes=True, mcp=True, reports_cost=True, read_only_modes=True, interrupts=True
+        resumes=True,
+        structured_output=True,
+        mcp=True,
+        reports_cost=True,
+        read_only_modes=True,
+        interrupts=True,
     )
 
     def __init__(self, name: str, config: ClaudeCodeConfig) -> None:
@@ -130,14 +150,16 @@ class ClaudeCodeAgent:
         elif turn.run.mode == RUNS_COMMANDS:
             allowed = tools
         again = turn.number > 1 and turn.run.prompt
+        prompt = turn.prompt + HOW_TO_END if turn.offered else turn.prompt
         return {
             "workspace": str(turn.workspace),
             "home": str(turn.home),
             "model": turn.run.model or self._config.model,
             "max_turns": self._config.max_turns,
             "resume": turn.session,
-            "prompt": turn.prompt,
-            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
+            "prompt": prompt,
+            "fresh_prompt": f"{turn.run.prompt}\n\n{prompt}" if again else prompt,
+            "schema": structured.schema(turn.offered, payload="object") if turn.offered else None,
             "system_prompt": self._config.system_prompt,
             "tools": tools,
             "allowed": allowed,

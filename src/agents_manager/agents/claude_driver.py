@@ -89,6 +89,7 @@ class Driver:
 
     def _options(self, session: str | None) -> ClaudeAgentOptions:
         append: str | None = self._job["system_prompt"]
+        schema: dict[str, Any] | None = self._job["schema"]
         return ClaudeAgentOptions(
             cwd=self._workspace,
             model=self._job["model"],
@@ -104,6 +105,7 @@ class Driver:
             # A file and no argument: arguments can be read by every user of the machine.
             mcp_servers=self._mcp if self._mcp.exists() else {},
             permission_mode="dontAsk",
+            output_format={"type": "json_schema", "schema": schema} if schema else None,
             tools=self._job["tools"],
             allowed_tools=[*self._job["allowed"], claude_gate.OURS.removesuffix("__")],
             hooks={"PreToolUse": [HookMatcher(hooks=[self._gate], on_failure="block")]},

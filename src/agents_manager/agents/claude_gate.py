@@ -15,6 +15,8 @@ WRITES: Mapping[str, str] = {
     "NotebookEdit": "notebook_path",
 }
 """The tools that write a file, and where their input says which."""
+ENDS = "StructuredOutput"
+"""The tool by which Claude Code takes a final message that has a form."""
 SERVER = "agents-manager"
 OURS = f"mcp__{SERVER}__"
 """How the tools begin that we bring along ourselves."""
@@ -24,7 +26,7 @@ def refusal(
     tool: str, given: Mapping[str, Any], workspace: Path, tools: Collection[str]
 ) -> str | None:
     """Why a call is refused, in words the model can act on; None when it may be made."""
-    if tool.startswith(OURS):
+    if tool == ENDS or tool.startswith(OURS):
         return None
     if tool not in tools:
         return f"The tool {tool} is not available in this run. There are: {', '.join(tools)}."

@@ -16,6 +16,8 @@ from claude_agent_sdk import (
     ToolUseBlock,
 )
 
+from agents_manager.agents import claude_gate, structured
+
 Line: TypeAlias = Mapping[str, Any]
 Trouble: TypeAlias = tuple[str, str]
 """What went wrong with the program itself, and its class."""
@@ -69,6 +71,8 @@ class Listener:
         self.heard = False
         """Whether the model, or an error in its place, was heard at all."""
         self.result: ResultMessage | None = None
+        self._words: list[str] = []
+        """What it said since it last used a tool."""
         self._kind: str | None = None
         self._resets_at: datetime | None = None
 
@@ -78,6 +82,7 @@ class Listener:
             case AssistantMessage():
                 self.heard = True
                 self._kind = message.error
+                self._listen(message)
                 yield from _said(message)
             case SystemMessage(subtype="permission_denied", data=data):
                 why = str(data.get("message", "")).partition(". ")[0]
@@ -95,7 +100,7 @@ class Listener:
         result = self.result
         session = result.session_id if result else None
         if result and not result.is_error and result.terminal_reason in (None, "completed"):
-            return {"type": "result", "text": result.result or "", "session": session}
+            return {"type": "result", "session": session, **self._final(result)}
         if stopped:
             return _error("The agent was stopped.", "cancelled", session)
         if result is None:
@@ -108,10 +113,30 @@ class Listener:
         resets = self._resets_at.isoformat()
         return {**line, "error": f"{line['error']} It resets at {resets}.", "resets_at": resets}
 
+    def _listen(self, message: AssistantMessage) -> None:
+        if message.parent_tool_use_id is not None:
+            return
+        for block in message.content:
+            if isinstance(block, TextBlock):
+                self._words.append(block.text)
+            elif isinstance(block, ToolUseBlock) and block.name != claude_gate.ENDS:
+                self._words = []
+
+    def _final(self, result: ResultMessage) -> Line:
+        # One that ends without the form is asked for it once more. So all that was said since the
+        # last tool is the final message, and not only the answer to that.
+        words = "\n\n".join(self._words) or result.result or ""
+        final = structured.unwrapped(result.structured_output)
+        if final is None:
+            return {"text": words}
+        return {"text": final[0].strip() or words, "structured": final[1]}
+
     def _error_class(self, result: ResultMessage) -> str:
         reason = result.terminal_reason or ""
         if reason == "max_turns":
             return "budget"
+        if result.subtype == "error_max_structured_output_retries":
+            return "bad_output"
         if reason.startswith("aborted"):
             return "interrupted"
         return KINDS.get(self._kind or "") or STATUSES.get(result.api_error_status or 0) or "crash"
@@ -122,7 +147,11 @@ def _said(message: AssistantMessage) -> Iterator[Line]:
         if isinstance(block, TextBlock):
             yield {"type": "assistant", "text": block.text}
         elif isinstance(block, ToolUseBlock):
-            yield {"type": "tool_use", "name": block.name, "input": _short(block.input)}
+            final = structured.unwrapped(block.input) if block.name == claude_gate.ENDS else None
+            if final is not None:
+                yield {"type": "assistant", "text": structured.shown(final)}
+            else:
+                yield {"type": "tool_use", "name": block.name, "input": _short(block.input)}
 
 
 def _error(why: str, error_class: str, session: str | None) -> Line:

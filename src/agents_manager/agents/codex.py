@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from agents_manager.agents import codex_output, codex_sandbox, environment, login_shell, programs
+from agents_manager.agents import (
+    codex_output,
+    codex_sandbox,
+    environment,
+    login_shell,
+    programs,
+    structured,
+)
 from agents_manager.agents.config import CodexConfig
 from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
 
@@ -68,7 +75,8 @@ class CodexAgent:
             stdin=_prompt(turn, session),
             files={
                 environment.PROMPT: turn.prompt,
-                SCHEMA: json.dumps(_schema(turn.offered)),
+                # As text: the schemas of outcomes use more of JSON Schema than models take.
+                SCHEMA: json.dumps(structured.schema(turn.offered, payload="string")),
                 codex_output.BEFORE: codex_output.before(home, session),
             },
             limits=self._config.limits,
@@ -149,20 +157,6 @@ def _prompt(turn: Turn, session: str | None) -> str:
     again = turn.number > 1 and session is None
     told = f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt
     return told + HOW_TO_END if turn.offered else told
-
-
-def _schema(offered: Sequence[str]) -> dict[str, Any]:
-    """Payloads go as text: the schemas of outcomes use more of JSON Schema than models take."""
-    return {
-        "type": "object",
-        "properties": {
-            "text": {"type": "string"},
-            "outcome": {"type": "string", "enum": list(offered)},
-            "payload": {"type": ["string", "null"]},
-        },
-        "required": ["text", "outcome", "payload"],
-        "additionalProperties": False,
-    }
 
 
 def _report_tool(url: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from agents_manager.agents import stream
+from agents_manager.agents import stream, structured
 from agents_manager.domain import payload as payloads
 from agents_manager.domain import strict_json
 from agents_manager.domain.run import ErrorClass, Usage
@@ -93,11 +93,7 @@ def unwrapped(text: str) -> tuple[str, Any] | None:
         value = strict_json.loads(text, max_bytes=4 * payloads.MAX_BYTES, max_depth=8)
     except ValueError:
         return None
-    match value:
-        case {"outcome": outcome, "payload": payload, "text": str(words)}:
-            return words, {"outcome": outcome, "payload": _payload(payload)}
-        case _:
-            return None
+    return structured.unwrapped(value)
 
 
 def before(home: Path, session: str | None) -> str:
@@ -210,17 +206,7 @@ def _tool(name: str, given: Any) -> Mapping[str, Any]:
 
 def _shown(text: str) -> str:
     final = unwrapped(text)
-    return text if final is None else f"{final[0]}\n[{final[1]['outcome']}]"
-
-
-def _payload(given: Any) -> Any:
-    """Text that is no JSON stays text, and is refused by whoever knows the outcome."""
-    if not isinstance(given, str):
-        return given
-    try:
-        return json.loads(given)
-    except (ValueError, RecursionError):
-        return given
+    return text if final is None else structured.shown(final)
 
 
 # -------------------------------------------------------------------------------------------- usage
