@@ -2,15 +2,21 @@
 nobody else is disturbed."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
-from agents_manager.domain.run import RunStatus
+import pytest
+
+from agents_manager.domain.run import RunStatus, Usage
 from agents_manager.domain.task import Task
+from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import TransitionRefused
 from agents_manager.flow import tasks
+from agents_manager.flow.ports import Ended
 from tests.integration.test_command_walk import COMMIT, configured, failed, started
 from tests.repos import own_home, run
 from tests.runner_jobs import DAEMON, processes_of
-from tests.worlds import ANN, World, repo, world
+from tests.worlds import ANN, World, repo, working, world
 
 __all__ = ["own_home", "repo", "world"]
 
@@ -49,8 +55,6 @@ async def stop_when_up(world: World, task: Task) -> None:
         while not await asyncio.to_thread(up) or len(processes_of(run_id)) < 3:
             await asyncio.sleep(0.05)
     await tasks.stop_run(world.s, run_id, ANN)
-    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
-    assert view.runs[0].status is RunStatus.CANCELLED
 
 
 async def test_all_kinds_of_misbehaviour(world: World) -> None:
@@ -58,6 +62,8 @@ async def test_all_kinds_of_misbehaviour(world: World) -> None:
     kinds = ("floods", "fails", "idles", "daemon", "deletes", "detaches", "merges", "refuses")
     made = {kind: await started(world, title=f"It {kind}") for kind in kinds}
     await stop_when_up(world, made["refuses"])
+    view = await world.wait(made["refuses"], lambda v: bool(v.prompts), "a question")
+    assert view.runs[0].status is RunStatus.CANCELLED
 
     for kind, error in (
         ("floods", "bad_output: The agent printed more than is kept of its output"),
@@ -118,3 +124,71 @@ async def test_closed_output_is_silence(world: World) -> None:
     await configured(world, "exec >&- 2>&-; sleep 60", silenceTimeout=500)
     _, error = await failed(world, await started(world))
     assert error == "stalled: The agent said nothing for too long."
+
+
+SPENT = r"""
+cat <<'END'
+{"type": "usage", "input_tokens": 7, "cost_usd": 0.25}
+{"type": "result", "session": "s-1", "text": "<<<OUTCOME:pr_ready>>>\n<<<END_PAYLOAD>>>"}
+END
+sleep 60 & sleep 60 & wait
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "ends"),
+    [
+        pytest.param({"timeout": 500}, RunStatus.TIMEOUT, id="timeout"),
+        pytest.param({"silenceTimeout": 500}, RunStatus.FAILED, id="stalled"),
+    ],
+)
+async def test_one_that_is_cut_short_keeps_its_cost_and_session(
+    world: World, settings: Any, ends: RunStatus
+) -> None:
+    """Its outcome is not listened to, whatever it had said."""
+    await configured(world, SPENT, **settings)
+    view, _ = await failed(world, await started(world))
+    (cut,) = view.runs
+    assert (cut.status, cut.outcome, cut.session) == (ends, None, "s-1")
+    assert cut.usage == Usage(input_tokens=7, cost_usd=0.25)
+    assert view.prompts[0].resume.session == "s-1"
+
+
+class Held(DetachedRunners):
+    """Tells one of those who wait for the end of a job later than the other."""
+
+    def __init__(self, held: str) -> None:
+        super().__init__()
+        self._held = held
+        self.released = asyncio.Event()
+
+    async def wait(self, dir: Path) -> Ended:
+        ended = await super().wait(dir)
+        await self._hold("run")
+        return ended
+
+    async def stop(self, dir: Path) -> None:
+        await super().stop(dir)
+        await self._hold("stop")
+
+    async def _hold(self, who: str) -> None:
+        if who == self._held:
+            await self.released.wait()
+
+
+@pytest.mark.parametrize("held", ["run", "stop"])
+async def test_one_that_is_stopped_keeps_them_whoever_ends_it(
+    tmp_path: Path, repo: Path, held: str
+) -> None:
+    runners = Held(held)
+    async with working(tmp_path / "home", repo, runners=runners) as world:
+        await configured(world, SPENT)
+        task = await started(world)
+        await stop_when_up(world, task)
+        view = await world.wait(task, lambda v: v.run is None, "stopped")
+        (cut,) = view.runs
+        assert (cut.status, cut.outcome, cut.session) == (RunStatus.CANCELLED, None, "s-1")
+        assert cut.usage == Usage(input_tokens=7, cost_usd=0.25)
+        runners.released.set()
+        view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+        assert view.prompts[0].resume.session == "s-1"

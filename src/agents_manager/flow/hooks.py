@@ -157,6 +157,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
     run_id = RunId(effect.run_id)
     for turn in lifecycle.TURNS:
         await s.runners.stop(lifecycle.job_dir(s, run_id, turn))
+    kept = await lifecycle.kept(run_id, s)
 
     def then(tx: Tx) -> None:
         now = s.clock.now()
@@ -164,6 +165,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         if tx.effects.get(run.effect_id).status == "pending":
             tx.effects.update(run.effect_id, status="cancelled", finished_at=now)
         if run.status.live:
+            close.keep(tx, run, kept)
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         # Read again: a move may have been ordered while the run was being stopped.

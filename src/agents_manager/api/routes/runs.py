@@ -61,7 +61,7 @@ async def get_transcript(
 ) -> pages.Transcript:
     """What the agent wrote, from an offset on."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
-    files = [lifecycle.job_dir(s, run.id, turn) / watch.OUTPUT for turn in lifecycle.TURNS]
+    files = [lifecycle.job_dir(s, run.id, turn) / lifecycle.OUTPUT for turn in lifecycle.TURNS]
     turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
     if query.turn > max(turns, 1):
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {turns}.")

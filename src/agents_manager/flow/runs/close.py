@@ -77,16 +77,21 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     transitions.report(tx, s, run.task_id, fired, actor)
 
 
-def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
-    """Usage, session and what the checks said, whatever the outcome."""
-    now = s.clock.now()
+def keep(tx: Tx, run: Run, verdict: Verdict) -> None:
+    """What was used, and the session to go on with."""
     usage = verdict.get("usage")
     tx.runs.update(
         run.id,
         usage=Usage.model_validate(usage) if usage else None,
         session=verdict.get("session") or run.session,
-        head_sha=verdict.get("head_sha"),
     )
+
+
+def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    """Usage, session and what the checks said, whatever the outcome."""
+    now = s.clock.now()
+    keep(tx, run, verdict)
+    tx.runs.update(run.id, head_sha=verdict.get("head_sha"))
     refused = verdict.get("refused")
     if refused:
         tx.events.add(run.task_id, event.OutputRefused(run=run.id, reason=refused), SYSTEM, now)

@@ -12,6 +12,7 @@ from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
+from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, branches, pipelines
 from agents_manager.flow.ports import CheckResult, Said, Services
 from agents_manager.flow.runs import reports
@@ -43,7 +44,8 @@ async def conclude(
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
-        return trouble(ended.get("message") or why, error_class)
+        verdict = trouble(ended.get("message") or why, error_class)
+        return {**verdict, **await kept(run, project, directory, s)}
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
     said = await asyncio.to_thread(agent.read, directory)
@@ -51,11 +53,26 @@ async def conclude(
     verdict = await _judge(run, task, project, said, report, ended, s)
     if verdict.get("repair") and (turn == LAST_TURN or not agent.capabilities.resumes):
         verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
-    verdict["usage"] = said.usage.model_dump(mode="json") if said.usage else None
-    verdict["session"] = said.session
     if "repair" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
-    return verdict
+    return {**verdict, **_kept(said)}
+
+
+async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verdict:
+    """What counts of the output of a turn that was cut short: what it used, and its session. Best
+    effort, since the turn is over whatever can be read."""
+    if run.agent is None:
+        return Verdict()
+    try:
+        agent = s.agents.get(run.agent, project)
+        return _kept(await asyncio.to_thread(agent.read, directory))
+    except (InvalidInput, OSError):
+        return Verdict()
+
+
+def _kept(said: Said) -> Verdict:
+    usage = said.usage.model_dump(mode="json") if said.usage else None
+    return Verdict(usage=usage, session=said.session)
 
 
 async def _judge(
@@ -143,7 +160,7 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
     if project.trusted_commands != config.commands_fingerprint:
         return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
     results = await s.checks.run(Path(project.path), head, checks)
-    verdict["checks"] = [_kept(r) for r in results]
+    verdict["checks"] = [_check_kept(r) for r in results]
     failed = [r.name for r in results if not r.passed and r.severity == "error"]
     if failed and config.fail_on_error:
         why = f"Checks failed: {', '.join(failed)}."
@@ -152,7 +169,7 @@ async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Ser
     return verdict
 
 
-def _kept(result: CheckResult) -> Check:
+def _check_kept(result: CheckResult) -> Check:
     return Check(
         name=result.name,
         passed=result.passed,

@@ -13,6 +13,8 @@ from agents_manager.flow.runs.verdict import Verdict
 
 TURNS = (1, 2)
 """The run itself and, where its outcome cannot be taken, one repair turn."""
+OUTPUT = "output"
+"""In the directory of a turn: what its agent printed."""
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
@@ -50,10 +52,24 @@ async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
     raise AssertionError("the last turn always ends with a verdict")
 
 
+async def kept(run_id: RunId, s: Services) -> Verdict:
+    """What a run that was stopped had used, and its session."""
+    run, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+    turns = [await conclude.kept(run, project, begun, s) for begun in _begun(s, run_id)]
+    session = next((found for t in reversed(turns) if (found := t.get("session"))), None)
+    return Verdict(usage=_sum([t.get("usage") for t in turns]), session=session)
+
+
+def _begun(s: Services, run_id: RunId) -> list[Path]:
+    """Where there is output: a turn that is stopped has a directory even if it never began."""
+    turns = [job_dir(s, run_id, turn) for turn in TURNS]
+    return [directory for directory in turns if (directory / OUTPUT).exists()]
+
+
 def _sum(used: list[dict[str, Any] | None]) -> dict[str, Any] | None:
     """Of all turns; unknown where one of them did not say it."""
     known = [Usage.model_validate(usage) for usage in used if usage is not None]
-    if len(known) < len(used):
+    if not known or len(known) < len(used):
         return None
     return reduce(Usage.plus, known).model_dump(mode="json")
 

@@ -16,7 +16,6 @@ from agents_manager.errors import InvalidInput
 from agents_manager.flow.ports import Services
 from agents_manager.flow.runs import lifecycle
 
-OUTPUT = "output"
 POLL_S = 0.1
 ASK_S = 1.0
 """How often the store is asked whether a run is over that gives no other sign."""
@@ -61,7 +60,7 @@ async def follow(s: Services, run_id: RunId, at: Position) -> AsyncGenerator[lis
     run."""
     over, asked = False, 0.0
     while True:
-        output = lifecycle.job_dir(s, run_id, at.turn) / OUTPUT
+        output = lifecycle.job_dir(s, run_id, at.turn) / lifecycle.OUTPUT
         batch = await asyncio.to_thread(pieces, output, at, over=over)
         if batch:
             at = batch[-1].next
@@ -96,7 +95,7 @@ def past(s: Services, run_id: RunId) -> list[Piece]:
     found: list[Piece] = []
     for turn in lifecycle.TURNS:
         at = Position(turn)
-        while batch := pieces(lifecycle.job_dir(s, run_id, turn) / OUTPUT, at, over=True):
+        while batch := pieces(lifecycle.job_dir(s, run_id, turn) / lifecycle.OUTPUT, at, over=True):
             found += batch
             at = batch[-1].next
     return found
