@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from agents_manager.testing.scripted_model import (
     Status,
     Structured,
     When,
+    asked,
     codex_add,
     codex_run,
     outcome,
@@ -71,6 +73,29 @@ async def test_it_asks_and_goes_on_in_the_same_session(desk: Desk) -> None:
     assert first.usage.input_tokens == 100
     assert second.usage is not None
     assert second.usage.input_tokens == 200
+
+
+def half(rollout: Path) -> None:
+    rollout.write_bytes(rollout.read_bytes()[:300])
+
+
+@pytest.mark.parametrize("lose", [pytest.param(Path.unlink, id="gone"), half])
+async def test_a_session_that_cannot_go_on_is_begun_anew(
+    desk: Desk, tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    """Codex would die of it without a word, in this run and every later one."""
+    asks = {"text": "Hm.", "outcome": "needs_info", "payload": json.dumps(QUESTION)}
+    task = await desk.start(
+        [Structured(asks), When(asked("Answer: hi"), [Structured(PLANNED)])], pipeline="feature"
+    )
+    view = await desk.ended(task)
+    (rollout,) = (tmp_path / "home").glob("**/rollout-*.jsonl")
+    lose(rollout)
+    await desk.world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "hi"}]})
+    view = await desk.world.until(task, "planned")
+    first, second = view.runs
+    assert second.session not in (first.session, None)
+    assert "Title: Add greeting" in json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
 
 
 ESCAPES = """
@@ -143,8 +168,8 @@ async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
     task = await desk.start([Structured(wrong), When(resumed, [Structured(right)])])
     done = await desk.one_run(task)
     assert (done.outcome, done.payload) == ("no_changes", {"reason": "It is there."})
-    asked = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
-    assert 'The payload of outcome \\"no_changes\\" is not valid' in asked
+    heard = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
+    assert 'The payload of outcome \\"no_changes\\" is not valid' in heard
     assert "agent.output_refused" in await desk.world.types(task)
 
 

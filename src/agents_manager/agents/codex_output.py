@@ -106,10 +106,16 @@ def before(home: Path, session: str | None) -> str:
 
 
 def rollout(home: Path, session: str | None) -> Path | None:
-    """The file of a session; None when Codex does not know it."""
+    """The file of a session; None when Codex does not know it, or would die of it: it needs the
+    first line and passes over others that it cannot read."""
     if session is None or not re.fullmatch(r"[0-9a-f-]{1,64}", session):
         return None
-    return next((home / "sessions").glob(f"**/rollout-*{session}.jsonl"), None)
+    found = next((home / "sessions").glob(f"**/rollout-*{session}.jsonl"), None)
+    if found is None:
+        return None
+    with found.open("rb") as file:
+        first = file.readline(MAX_FILE)
+    return found if stream.message(first) else None
 
 
 @dataclass(frozen=True, slots=True)
