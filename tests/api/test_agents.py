@@ -11,6 +11,9 @@ async def test_agents_are_listed_with_what_they_lack(
 ) -> None:
     everywhere = (await api.get("/api/v1/agents")).json()["items"]
     assert [one["name"] for one in everywhere] == ["claude-code", "codex", "scripted"]
+    able = {one["name"]: one["capabilities"] for one in everywhere}
+    assert able["claude-code"] == {**dict.fromkeys(able["claude-code"], True), "harmless": False}
+    assert (able["codex"]["structured_output"], able["codex"]["reports_cost"]) == (True, False)
     here = (await api.get("/api/v1/agents", params={"project": project.name})).json()["items"]
     lacks = {one["name"]: " ".join(one["missing"]) for one in here}
     assert f"am project consent {project.name}" in lacks["codex"]

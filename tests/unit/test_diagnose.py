@@ -1,5 +1,6 @@
 """What the doctor of an agent sees, and that no secret is part of it."""
 
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,10 @@ import pytest
 from agents_manager.agents import login_shell, programs
 from agents_manager.agents.codex import CodexAgent
 from agents_manager.agents.config import CodexConfig
+from agents_manager.cli.pages import agent as pages
+from agents_manager.cli.render import Line
+from agents_manager.flow.agents import Examined
+from agents_manager.flow.ports import Capabilities, Diagnosis
 from tests.repos import executable
 
 KEY = "sk-very-secret"
@@ -75,3 +80,12 @@ def test_releases_that_were_not_tried(version: str | None, words: str) -> None:
 @pytest.mark.parametrize("script", ["exit 3", "echo no number", "printf '\\377'"])
 def test_a_program_that_does_not_say_its_version(tmp_path: Path, script: str) -> None:
     assert programs.version(str(executable(tmp_path / "x", script)), "/bin:/usr/bin") is None
+
+
+def test_what_it_can_do_is_told_in_words() -> None:
+    assert set(pages.ABLE) == {field.name for field in fields(Capabilities)}
+    able = Capabilities(resumes=True, reports_cost=True)
+    one = Examined(name="mine", model=None, capabilities=able, diagnosis=Diagnosis())
+    *_, last = pages.diagnoses([one])
+    assert isinstance(last, Line)
+    assert last.text == "  It goes on with its session, tells its cost."

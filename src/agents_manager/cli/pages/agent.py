@@ -1,10 +1,22 @@
 """Agents as people read them."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from agents_manager.cli.render import Block, Line, Table, Tone, one_line, title
 from agents_manager.flow.agents import Examined
+
+ABLE = {
+    "resumes": "goes on with its session",
+    "structured_output": "gives its outcome as data",
+    "mcp": "calls the report tool",
+    "reports_cost": "tells its cost",
+    "read_only_modes": "is kept from writing where a mode only reads",
+    "harmless": "needs no consent",
+    "interrupts": "ends in order when it is stopped",
+}
+"""What each capability means to a person."""
 
 
 def document(one: Examined) -> Mapping[str, Any]:
@@ -47,6 +59,9 @@ def diagnoses(found: Sequence[Examined]) -> Iterator[Block]:
         if one.diagnosis.program:
             release = f", version {one.diagnosis.version}" if one.diagnosis.version else ""
             yield Line(f"  {one_line(one.diagnosis.program)}{release}", Tone.QUIET)
+        able = [ABLE[name] for name, has in asdict(one.capabilities).items() if has]
+        if able:
+            yield Line(f"  It {', '.join(able)}.", Tone.QUIET)
         for missing in one.diagnosis.missing:
             yield Line(f"  {one_line(missing)}", Tone.REMOVED)
         for doubt in one.diagnosis.doubts:
