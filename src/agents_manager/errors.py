@@ -208,6 +208,10 @@ class GitError(ExternalError):
     """A git command failed."""
 
 
+class GitKilled(GitError):
+    """A git process was killed; trying again may help."""
+
+
 class ForgeError(ExternalError):
     """The forge refused or did not answer."""
 

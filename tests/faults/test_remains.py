@@ -124,3 +124,17 @@ async def test_work_is_committed_although_a_git_was_cut_off(tmp_path: Path, repo
     (repo / ".git/refs/heads" / f"{BRANCH}.lock").touch()
     assert await worktrees.commit_all(made.path, BRANCH, "Work")
     assert run(repo, "show", f"{BRANCH}:work") == "precious"
+
+
+async def test_a_worktree_that_was_cut_off_in_the_making_stops_no_other(
+    tmp_path: Path, repo: Path
+) -> None:
+    worktrees = Worktrees(tmp_path / "trees")
+    made = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    admin = Path(run(made.path, "rev-parse", "--absolute-git-dir"))
+    (admin / "commondir").write_text("")
+    (admin / "locked").write_text("initializing")
+    other = await worktrees.prepare(repo, "task2", "agent/b-task-2b3c4d5e", "main")
+    again = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    for tree in (other, again):
+        assert status(tree.path) == ""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import names
-from agents_manager.errors import GitError, InvalidRepository
+from agents_manager.errors import GitError, GitKilled, InvalidRepository
 from agents_manager.scm import locks
 
 TIMEOUT_S = 600.0
@@ -154,7 +154,7 @@ async def git(
         if isinstance(place, Place):
             _signal(process, signal.SIGKILL)  # The gits it started must not go on without it.
             await asyncio.to_thread(locks.drop_since, place.git_dir, began)
-        raise GitError(f"git {verb} was killed by {name}; trying again may help.")
+        raise GitKilled(f"git {verb} was killed by {name}; trying again may help.")
     if check and output.code and not output.cut:
         raise GitError(f"git {verb} failed: {first_error(output)}")
     return output

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agents_manager.domain import names
-from agents_manager.errors import GitError
+from agents_manager.errors import GitError, GitKilled
 from agents_manager.scm.git import Place, commit_of, git
 
 ASK_TIMEOUT_S = 20.0
@@ -63,6 +63,8 @@ async def fetch(remote: Remote, branches: Sequence[str]) -> str | None:
         stale = [branch for branch, tip in theirs.items() if ours.get(branch) != tip]
         if stale:
             await _fetch(remote, stale)
+    except GitKilled:
+        raise
     except GitError as error:
         return error.message
     return None

@@ -62,6 +62,7 @@ class Tree:
     async def discard(self, fallback: str | None) -> Discarded:
         """Takes the worktree away, its work saved first; may be cut off anywhere and repeated.
         `fallback` is the branch it was on, for a tree that does not tell any more."""
+        complete(self.common)
         admin = registered(self.common, self.path)
         rescued, kept = Rescued(), None
         stood = self.stands()
@@ -127,6 +128,14 @@ def registered(common: Path, path: Path) -> Path | None:
     """The repository's folder about the worktree at a path."""
     known = (common / "worktrees").glob("*/gitdir")
     return next((file.parent for file in known if read(file) == str(path / ".git")), None)
+
+
+def complete(common: Path) -> None:
+    """A git that is killed while it makes a worktree can leave this file empty, and no git looks at
+    any worktree of the repository then. What belongs into it is always the same."""
+    for file in (common / "worktrees").glob("*/commondir"):
+        if not read(file):
+            write(file, "../..\n")
 
 
 def linked(common: Path, path: Path) -> Place | None:

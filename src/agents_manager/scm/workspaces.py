@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agents_manager.domain import event, names
 from agents_manager.domain.event import Event
-from agents_manager.errors import GitError, InvalidInput, InvalidRepository
+from agents_manager.errors import GitError, GitKilled, InvalidInput, InvalidRepository
 from agents_manager.flow.ports import Change, Removed, Snapshot, Workspace, WorkspaceRules
 from agents_manager.scm import (
     commits,
@@ -97,6 +97,7 @@ class Worktrees:
         remote = await remotes.of(store)
         events: list[Event] = await _fetch(remote, (base, branch)) if remote else []
         async with locked(common):
+            trees.complete(common)
             if rules.root is not None:
                 events += await ignoring.ignore(repo, rules.root)
             await _ensure_branch(store, branch, base, remote)
@@ -276,6 +277,8 @@ async def _add(store: Place, path: Path, branch: str) -> str | None:
 async def _fill_submodules(store: Place, tree: trees.Tree, head: str) -> list[Event]:
     try:
         missing = await submodules.fill(store, tree.path, head)
+    except GitKilled:
+        raise
     except GitError as error:
         return [event.SubmodulesMissing(paths=("unknown",), reason=error.message)]
     paths = tuple(str(path.relative_to(tree.path)) for path in missing)
