@@ -33,6 +33,7 @@ __all__ = ["own_home", "repo", "world"]
 
 COMMIT = "git add . && git commit -qm 'Say hello' && git log --oneline"
 PLANNED = {"text": "1. Do it.", "outcome": "plan_complete", "payload": None}
+NOTHING = {"text": "!", "outcome": "no_changes", "payload": '{"reason": "It is there."}'}
 QUESTION = {"questions": [{"id": "q1", "question": "Which word?", "input_type": "text"}]}
 
 
@@ -164,8 +165,7 @@ async def test_a_mode_that_only_reads_cannot_write(desk: Desk) -> None:
 async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
     """Codex takes whatever the model says for the schema; we do not."""
     wrong = {"text": "?", "outcome": "no_changes", "payload": '{"why": "It is there."}'}
-    right = {"text": "!", "outcome": "no_changes", "payload": '{"reason": "It is there."}'}
-    task = await desk.start([Structured(wrong), When(resumed, [Structured(right)])])
+    task = await desk.start([Structured(wrong), When(resumed, [Structured(NOTHING)])])
     done = await desk.one_run(task)
     assert (done.outcome, done.payload) == ("no_changes", {"reason": "It is there."})
     heard = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
@@ -224,9 +224,16 @@ async def test_a_sandbox_that_cannot_be_set_up_is_noticed(desk: Desk, tmp_path: 
 
 
 async def test_one_that_hangs_is_stopped_with_all_it_started(desk: Desk) -> None:
-    task = await desk.start([codex_run("sleep 60 & echo on"), Hang()])
+    again = When(asked("Earlier runs"), [Structured(NOTHING)])
+    task = await desk.start([codex_run("sleep 60 & echo on"), Hang(), again])
     live = await desk.hanging(task)
     await tasks.stop_run(desk.world.s, live, ANN)
     view = await desk.ended(task)
     assert view.runs[0].status is RunStatus.CANCELLED
     assert processes_of(live) == []
+    # What it did until then is known to whoever is run again.
+    await desk.world.choose(task, "rerun")
+    view = await desk.world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "a second run")
+    assert view.runs[1].outcome == "no_changes"
+    assert view.runs[1].session == view.runs[0].session is not None
+    assert "sleep 60" in json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])

@@ -63,8 +63,9 @@ def test_words_beside_the_form_count_where_it_has_none() -> None:
 def test_the_form_asked_for_in_vain_does_not_cost_the_final_message() -> None:
     within = said("Of a sub-agent.")
     within.parent_tool_use_id = "1"
-    spoken = (said("I look."), called("Agent", {}), within, said("The plan."), said("Done."))
-    line = ending(*spoken, result(result="Done."))
+    failed = said("Overloaded.", "server_error")
+    spoken = (said("The plan."), failed, said("Done."))
+    line = ending(said("I look."), called("Agent", {}), within, *spoken, result(result="Done."))
     assert (line["text"], "structured" in line) == ("The plan.\n\nDone.", False)
 
 

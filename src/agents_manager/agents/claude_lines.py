@@ -114,7 +114,7 @@ class Listener:
         return {**line, "error": f"{line['error']} It resets at {resets}.", "resets_at": resets}
 
     def _listen(self, message: AssistantMessage) -> None:
-        if message.parent_tool_use_id is not None:
+        if message.parent_tool_use_id is not None or message.error is not None:
             return
         for block in message.content:
             if isinstance(block, TextBlock):
