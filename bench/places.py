@@ -33,17 +33,26 @@ implement:
 """
 
 
+FILES_A_FOLDER = 100
+
+
 @contextmanager
-def place() -> Generator[tuple[Settings, Path]]:
+def place(files: int = 1) -> Generator[tuple[Settings, Path]]:
     """Settings with an empty home, and a repository with one commit; both gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="am-bench-", ignore_cleanup_errors=True) as folder:
         repo = Path(folder, "repo")
         repo.mkdir()
         git(repo, "init", "--quiet", "--initial-branch=main")
         (repo / "README.md").write_text("A repository to work on.\n")
+        for number in range(files - 1):
+            folder_of = repo / f"part{number // FILES_A_FOLDER}"
+            folder_of.mkdir(exist_ok=True)
+            (folder_of / f"file{number}.txt").write_text(f"The text of file {number}.\n" * 20)
+        # In the repository, as agents commit there too.
+        git(repo, "config", "user.name", "Bench")
+        git(repo, "config", "user.email", "bench@localhost")
         git(repo, "add", ".")
-        author = ("-c", "user.name=Bench", "-c", "user.email=bench@localhost")
-        git(repo, *author, "commit", "--quiet", "--message=First")
+        git(repo, "commit", "--quiet", "--message=First")
         yield Settings(Path(folder, "home"), None), repo
 
 

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 from bench.rows import Row
 
-NAMES = ("answers", "starts", "transitions", "lint", "tasks", "help", "serve")
+NAMES = ("answers", "starts", "runs", "live", "transitions", "lint", "tasks", "help", "serve")
 
 
 def measured(name: str) -> list[Row]:
