@@ -368,6 +368,8 @@ class Watch:
 
 def descendants() -> list[int]:
     """Living processes below this one, however they detached themselves."""
+    if LINUX and childless():
+        return []
     children: dict[int, list[int]] = {}
     for pid, parent in parents():
         children.setdefault(parent, []).append(pid)
@@ -378,6 +380,16 @@ def descendants() -> list[int]:
         found += below
         ahead += below
     return found
+
+
+def childless() -> bool:
+    """Whether nobody can be below: as a subreaper this process inherits every orphan. To look
+    through a long process table takes longer than the rest of the ending."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
 
 
 def parents() -> list[tuple[int, int]]:

@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from agents_manager.domain import names
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.flow.ports import Change
-from agents_manager.scm import remotes
 from agents_manager.scm.git import (
     Place,
     branch_tip,
@@ -27,7 +27,10 @@ PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-s
 
 
 async def tip_or_refuse(place: Place, branch: str) -> str:
-    tip = await branch_tip(place, branch)
+    return _found(place, branch, await branch_tip(place, branch))
+
+
+def _found(place: Place, branch: str, tip: str | None) -> str:
     if tip is None:
         raise InvalidRepository(
             f'There is no branch "{branch}" in "{place.git_dir}". If the base was renamed, name it '
@@ -47,22 +50,31 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
     return found
 
 
-async def fork_point(place: Place, branch: str, base: str) -> str:
-    """The newest commit that the branch shares with its base, here or in a remote: what others
-    pushed to the base is no work of the branch."""
-    tips = [await tip_or_refuse(place, branch), await tip_or_refuse(place, base)]
-    tips += await remotes.tips(place, base)
-    found = await git(place, "merge-base", "--end-of-options", *tips, check=False)
+async def _ends(place: Place, branch: str, base: str) -> tuple[str, str]:
+    """The newest commit that the branch shares with its base, here or in a remote, as what others
+    pushed to the base is no work of the branch; and where the branch stands."""
+    head, *bases = await _tips(place, branch, base)
+    found = await git(place, "merge-base", "--end-of-options", head, *bases, check=False)
     if found.code == 1:
         raise InvalidRepository(f'The branches "{branch}" and "{base}" share no history.')
     if found.code:
         raise GitError(f"git merge-base failed: {first_error(found)}")
-    return found.line
+    return found.line, head
+
+
+async def _tips(place: Place, branch: str, base: str) -> list[str]:
+    """Of the branch, of its base, and of the base in remotes as far as is known here."""
+    refs = [f"refs/heads/{names.check_branch(name)}" for name in (branch, base)]
+    asked = ("for-each-ref", "--format=%(objecttype) %(objectname) %(refname)")
+    listed = await git(place, *asked, *refs, f"refs/remotes/*/{base}")
+    lines = (line.split(" ", 2) for line in listed.line.splitlines())
+    known = {ref: tip for kind, tip, ref in lines if kind == "commit"}
+    here = [_found(place, ref.removeprefix("refs/heads/"), known.get(ref)) for ref in refs]
+    return here + [tip for ref, tip in known.items() if ref.startswith("refs/remotes/")]
 
 
 async def change(place: Place, branch: str, base: str) -> Change:
-    start = await fork_point(place, branch, base)
-    head = await tip_or_refuse(place, branch)
+    start, head = await _ends(place, branch, base)
     fields = "--format=%H%x00%s%x00%an"
     log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", f"{start}..{head}")
     entries = iter(item.decode(errors="replace") for item in log.items)

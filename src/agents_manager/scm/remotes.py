@@ -97,12 +97,5 @@ async def _fetch(remote: Remote, branches: Sequence[str]) -> None:
     await git(remote.place, *FETCH, "--", remote.name, *specs, timeout_s=FETCH_TIMEOUT_S)
 
 
-async def tips(place: Place, branch: str) -> list[str]:
-    """Where the branch stands in remotes, as far as is known here."""
-    pattern = f"refs/remotes/*/{names.check_branch(branch)}"
-    listed = await git(place, "for-each-ref", "--format=%(objectname)", pattern)
-    return listed.line.split()
-
-
 async def tip(remote: Remote, branch: str) -> str | None:
     return await commit_of(remote.place, f"refs/remotes/{remote.name}/{names.check_branch(branch)}")

@@ -293,6 +293,8 @@ async def _commit_all(place: Place, branch: str, message: str) -> str | None:
             f'What the agent left in "{place.work_tree}" cannot be committed to "{branch}": '
             f"{fault}."
         )
+    if not fault and await snapshots.clean(place):
+        return None
     await snapshots.stage(place, await snapshots.loose(place))
     if not fault and not await snapshots.staged(place):
         return None
