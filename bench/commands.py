@@ -1,9 +1,10 @@
-"""Agents that are programs of one's own, and tasks for them."""
+"""Agents that are no script of ours, mostly programs of one's own, and tasks for them."""
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.task import Project
@@ -32,13 +33,18 @@ def install(settings: Settings, program: str, at_once: int) -> Path:
     path = settings.home / "agent.sh"
     path.write_text(program)
     path.chmod(0o700)
+    configure(settings, {"adapter": "command", "command": [str(path)]}, at_once)
+    return path
+
+
+def configure(settings: Settings, agent: Mapping[str, Any], at_once: int) -> None:
+    settings.home.mkdir(parents=True, exist_ok=True)
     config = {
-        "defaultAgentType": "program",
-        "agents": {"program": {"adapter": "command", "command": [str(path)]}},
+        "defaultAgentType": "measured",
+        "agents": {"measured": agent},
         "limits": {"host": at_once},
     }
     (settings.home / "config.json").write_text(json.dumps(config))
-    return path
 
 
 async def project_of(s: Services, repo: Path) -> Project:
@@ -51,32 +57,25 @@ async def start(s: Services, project: Project) -> TaskId:
     return task.id
 
 
-class Reviews:
-    """Tells when tasks can be merged: the pull request is open, and so is its review."""
-
-    def __init__(self, s: Services) -> None:
-        self._store = s.store
-        self._loop = asyncio.get_running_loop()
-        self._written = asyncio.Event()
-        s.store.after_commit(lambda: self._loop.call_soon_threadsafe(self._written.set))
-
-    async def of(self, wanted: Sequence[TaskId]) -> None:
-        left = list(wanted)
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                self._written.clear()
-                left = [task for task in left if not await self._store.read(_check(task))]
-                if not left:
-                    return
-                await self._written.wait()
+async def mergeable(s: Services, wanted: Sequence[TaskId]) -> float:
+    """When the last of the tasks could be merged: its pull request was open, and so was its
+    review. Told by the events, so that asking seldom, which disturbs less, loses nothing."""
+    times: dict[TaskId, float] = {}
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            for task in set(wanted) - set(times):
+                opened = await s.store.read(lambda tx, task=task: _opened(tx, task))
+                times |= {task: opened} if opened else {}
+            if len(times) == len(wanted):
+                return max(times.values())
+            await asyncio.sleep(0.05)
 
 
-def _check(task_id: TaskId):  # noqa: ANN202
-    def ready(tx: Tx) -> bool:
-        status = tx.tasks.get(task_id).status
-        if status not in ("open", "in_progress", "review"):
-            raise RuntimeError(f'a run ended in "{status}"')
-        asked = any(p.type == "review" for p in tx.prompts.pending(task_id))
-        return asked and tx.pulls.of_task(task_id) is not None
-
-    return ready
+def _opened(tx: Tx, task_id: TaskId) -> float | None:
+    status = tx.tasks.get(task_id).status
+    if status not in ("open", "in_progress", "review"):
+        raise RuntimeError(f'a run ended in "{status}"')
+    asked = [p.created_at for p in tx.prompts.pending(task_id) if p.type == "review"]
+    git = tx.events.newest(task_id, "git", 10)
+    created = [one.time for one in git if one.type == "pull_request.created"]
+    return max(*asked, *created).timestamp() if asked and created else None

@@ -6,6 +6,7 @@ import asyncio
 import statistics
 import subprocess
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from agents_manager import bootstrap
@@ -13,7 +14,7 @@ from bench import commands
 from bench.places import place
 from bench.rows import Row
 
-SIZES = ((50, 15, 3.0),)
+SIZES = ((50, 25, 3.0), (20_000, 5, 1.2))
 """Files in the repository, how many runs are measured, and the goal."""
 AT_ONCE = 50
 
@@ -45,14 +46,11 @@ async def _alone(files: int, times: int, goal: float) -> Row:
         agent = commands.install(settings, commands.WRITES, 1)
         async with bootstrap.worker(settings) as program:
             s = program.services
-            project, reviews = await commands.project_of(s, repo), commands.Reviews(s)
+            project = await commands.project_of(s, repo)
             for number in range(times + 1):
-                begun = time.perf_counter()
-                await reviews.of([await commands.start(s, project)])
-                ours.append(time.perf_counter() - begun)
-                begun = time.perf_counter()
-                await asyncio.to_thread(_by_hand, repo, number, agent)
-                theirs.append(time.perf_counter() - begun)
+                begun = time.time()
+                ours.append(await commands.mergeable(s, [await commands.start(s, project)]) - begun)
+                theirs.append(await asyncio.to_thread(_by_hand, repo, [number], agent))
     # The first run asks the login shell for its PATH, and finds files cold.
     own, other = statistics.median(ours[1:]), statistics.median(theirs[1:])
     return _row(f"task -> mergeable, {files:,} files, median of {times}", own, other, goal)
@@ -63,16 +61,12 @@ async def _at_once() -> Row:
         agent = commands.install(settings, commands.WRITES, AT_ONCE)
         async with bootstrap.worker(settings) as program:
             s = program.services
-            project, reviews = await commands.project_of(s, repo), commands.Reviews(s)
-            await reviews.of([await commands.start(s, project)])
-            begun = time.perf_counter()
-            await reviews.of([await commands.start(s, project) for _ in range(AT_ONCE)])
-            ours = time.perf_counter() - begun
-            begun = time.perf_counter()
-            jobs = [_hand(repo, number, agent) for number in range(AT_ONCE)]
-            started = [subprocess.Popen(job) for job in jobs]
-            assert [process.wait() for process in started] == [0] * AT_ONCE
-            theirs = time.perf_counter() - begun
+            project = await commands.project_of(s, repo)
+            await commands.mergeable(s, [await commands.start(s, project)])
+            begun = time.time()
+            started = [await commands.start(s, project) for _ in range(AT_ONCE)]
+            ours = await commands.mergeable(s, started) - begun
+            theirs = await asyncio.to_thread(_by_hand, repo, range(AT_ONCE), agent)
     return _row(f"{AT_ONCE} runs at once, {SIZES[0][0]} files", ours, theirs, None)
 
 
@@ -87,11 +81,14 @@ def _row(name: str, ours: float, theirs: float, goal: float | None) -> Row:
     )
 
 
-def _by_hand(repo: Path, number: int, agent: Path) -> None:
-    subprocess.run(_hand(repo, number, agent), check=True)
-
-
-def _hand(repo: Path, number: int, agent: Path) -> list[str]:
+def _by_hand(repo: Path, numbers: Iterable[int], agent: Path) -> float:
+    """Seconds that as many scripts take at once."""
     folder = repo.parent / "by-hand"
     folder.mkdir(exist_ok=True)
-    return ["bash", "-c", BY_HAND, "by-hand", str(repo), str(folder / str(number)), str(agent)]
+    script = ("bash", "-c", BY_HAND, "by-hand", repo)
+    begun = time.perf_counter()
+    started = [subprocess.Popen([*script, folder / str(number), agent]) for number in numbers]
+    codes = [process.wait() for process in started]
+    taken = time.perf_counter() - begun
+    assert not any(codes), codes
+    return taken

@@ -155,6 +155,17 @@ async def test_change_counts_what_the_branch_added(
     assert (found.files, found.additions, found.deletions) == (3, 2, 0)
 
 
+async def test_change_takes_no_other_branch_for_a_missing_one(
+    worktrees: Worktrees, repo: Path, tree: Path
+) -> None:
+    commit(tree, {"a": "1"})
+    run(repo, "branch", "missing/but-like-it")
+    with pytest.raises(InvalidRepository, match='no branch "missing"'):
+        await worktrees.change(repo, BRANCH, "missing")
+    with pytest.raises(InvalidRepository, match='no branch "missing"'):
+        await worktrees.change(repo, "missing", "main")
+
+
 async def test_diff_cannot_be_hidden_or_run_programs(
     worktrees: Worktrees, repo: Path, tree: Path, tmp_path: Path
 ) -> None:
