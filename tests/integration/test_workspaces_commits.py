@@ -166,6 +166,17 @@ async def test_change_takes_no_other_branch_for_a_missing_one(
         await worktrees.change(repo, "missing", "main")
 
 
+async def test_head_of_a_branch_that_grew_from_its_base(
+    worktrees: Worktrees, repo: Path, tree: Path
+) -> None:
+    last = commit(tree, {"a": "1"})
+    assert await worktrees.head(repo, BRANCH, "main") == last
+    stranger = run(repo, "commit-tree", "-m", "Alone", "HEAD^{tree}").strip()
+    run(repo, "update-ref", f"refs/heads/{BRANCH}", stranger)
+    with pytest.raises(InvalidRepository, match="share no history"):
+        await worktrees.head(repo, BRANCH, "main")
+
+
 async def test_diff_cannot_be_hidden_or_run_programs(
     worktrees: Worktrees, repo: Path, tree: Path, tmp_path: Path
 ) -> None:

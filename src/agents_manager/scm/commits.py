@@ -50,7 +50,7 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
     return found
 
 
-async def _ends(place: Place, branch: str, base: str) -> tuple[str, str]:
+async def ends(place: Place, branch: str, base: str) -> tuple[str, str]:
     """The newest commit that the branch shares with its base, here or in a remote, as what others
     pushed to the base is no work of the branch; and where the branch stands."""
     head, *bases = await _tips(place, branch, base)
@@ -74,7 +74,7 @@ async def _tips(place: Place, branch: str, base: str) -> list[str]:
 
 
 async def change(place: Place, branch: str, base: str) -> Change:
-    start, head = await _ends(place, branch, base)
+    start, head = await ends(place, branch, base)
     fields = "--format=%H%x00%s%x00%an"
     log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", f"{start}..{head}")
     entries = iter(item.decode(errors="replace") for item in log.items)

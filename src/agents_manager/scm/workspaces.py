@@ -150,6 +150,9 @@ class Worktrees:
             await locks.drop_stale(left)
             return await _commit_all(place, branch, message)
 
+    async def head(self, repo: Path, branch: str, base: str) -> str:
+        return (await commits.ends(Place(git_dir=await common_dir(repo)), branch, base))[1]
+
     async def change(self, repo: Path, branch: str, base: str) -> Change:
         return await commits.change(Place(git_dir=await common_dir(repo)), branch, base)
 

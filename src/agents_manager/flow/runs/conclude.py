@@ -125,8 +125,7 @@ async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> s
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-    change = await s.workspaces.change(Path(project.path), ground.branch, ground.base)
-    return change.head_sha
+    return await s.workspaces.head(Path(project.path), ground.branch, ground.base)
 
 
 def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
