@@ -139,8 +139,12 @@ def _asleep(server: psutil.Process) -> int:
     return sum(_program(one) == "sleep" for one in server.children(recursive=True))
 
 
-def _program(process: psutil.Process) -> str:
-    return Path(process.exe()).name
+def _program(process: psutil.Process) -> str | None:
+    """None for one that has ended in the meantime, as a git does."""
+    try:
+        return Path(process.exe()).name
+    except psutil.NoSuchProcess:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
