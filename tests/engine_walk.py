@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pytest
+
 from agents_manager import bootstrap
 from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain.ids import RunId, TaskId
@@ -63,8 +65,9 @@ class Ground:
 
 @contextmanager
 def ground(folder: Path) -> Iterator[Ground]:
-    repo = repos.make_repo(folder / "walked")
-    with asyncio.Runner() as runner:
+    with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
+        repos.settle(folder, patch)
+        repo = repos.make_repo(folder / "walked")
         opened = bootstrap.client(Settings(folder / "home", None))
         program = runner.run(opened.__aenter__())
         try:

@@ -11,8 +11,12 @@ Files = Mapping[str, str | bytes]
 
 @pytest.fixture
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return settle(tmp_path, monkeypatch)
+
+
+def settle(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A user with nothing but a name, whatever the machine's git is set up for."""
-    home = tmp_path / "user home"
+    home = folder / "user home"
     home.mkdir()
     (home / ".gitconfig").write_text(
         '[user]\nname = "Ada Löve"\nemail = ada@example.org\n[init]\ndefaultBranch = main\n'

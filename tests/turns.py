@@ -1,5 +1,6 @@
 """Turns for the tests of agent adapters."""
 
+import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,11 @@ from agents_manager.domain.task import Project, Task
 from agents_manager.flow.ports import Turn
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def run_id(folder: Path, name: str) -> RunId:
+    """Processes are found by it, so that no two tests may have the same, at no time."""
+    return RunId(f"{hashlib.sha256(str(folder).encode()).hexdigest()[:12]}-{name}")
 
 
 def turn(
@@ -58,7 +64,7 @@ def turn(
         updated_at=NOW,
     )
     run = Run(
-        id=RunId(f"{folder.name}-{name}"),
+        id=run_id(folder, name),
         task_id=task.id,
         project_id=project.id,
         effect_id=EffectId("effect-1"),

@@ -148,8 +148,9 @@ def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr:
     """Turns the forked child into the agent. Every other descriptor closes on exec by itself."""
     try:
         signal.set_wakeup_fd(-1)
-        for name in (signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
-            signal.signal(name, signal.SIG_DFL)
+        # Some are ignored by all that a server in the background of a script starts.
+        for name in ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGCHLD", "SIGPIPE"):
+            signal.signal(signal.Signals[name], signal.SIG_DFL)
         os.setsid()
         if LIBC is not None:
             LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

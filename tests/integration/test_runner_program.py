@@ -159,7 +159,10 @@ def test_cancelled_agent_can_say_goodbye(folder: Path) -> None:
 def test_polite_signal_is_the_agents_own(folder: Path) -> None:
     traps = "trap 'echo later; exit 3' TERM; trap 'echo now; exit 4' INT"
     script = f"{traps}; echo up; while :; do sleep 0.05; done"
+    # As for everything that a script starts in the background.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     started = Started(replace(shell(folder, script), stop_signal="SIGINT"))
+    signal.signal(signal.SIGINT, before)
     eventually(lambda: (started.job.dir / "output").exists() and started.text("output"))
     started.cancel()
     assert started.ended()["exit_code"] == 4

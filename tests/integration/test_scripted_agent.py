@@ -15,7 +15,7 @@ from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidScript
 from agents_manager.flow.ports import Agent, Ended, Said, Turn
 from tests.runner_jobs import processes_of
-from tests.turns import turn
+from tests.turns import run_id, turn
 
 Play = Callable[..., Coroutine[Any, Any, tuple[Ended, Said]]]
 
@@ -123,7 +123,7 @@ async def test_message_stream(tmp_path: Path, play: Play) -> None:
         {"stderr": "a warning"},
         {"say": "Second."},
     )
-    assert (said.final_text, said.session) == ("First.\n\nSecond.", f"{tmp_path.name}-run-0")
+    assert (said.final_text, said.session) == ("First.\n\nSecond.", run_id(tmp_path, "run-0"))
     assert said.usage is not None
     assert (said.usage.input_tokens, said.usage.output_tokens, said.usage.cost_usd) == (
         7,
