@@ -23,7 +23,7 @@ from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import CommandChecks
 from agents_manager.checks.setup import SetupCommands
 from agents_manager.documents import ProjectFiles
-from agents_manager.domain import registry
+from agents_manager.domain import registry, template
 from agents_manager.domain.ids import EffectId
 from agents_manager.engine import host
 from agents_manager.engine.runners import DetachedRunners
@@ -175,7 +175,7 @@ def _services(settings: Settings, database: Database) -> Services:
         runners=DetachedRunners(),
         channels=(),
         files=ProjectFiles(known),
-        templates=_texts("prompts", ".md"),
+        templates=template.checked(_texts("prompts", ".md"), "prompts"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",

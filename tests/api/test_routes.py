@@ -194,6 +194,12 @@ async def test_the_prompt_of_a_run_is_plain_text(api: httpx.AsyncClient, scene: 
     assert response.headers["content-type"] == "text/plain; charset=utf-8"
     assert response.headers["x-content-type-options"] == "nosniff"
     assert "prompt" not in (await api.get(f"{API}/runs/{run.id}")).json()
+    later = f"{API}/runs/{run.id}/prompt?turn=2"
+    assert "has no turn 2; it has had 1." in told(await api.get(later), 404, "NotFound")["message"]
+    folder = lifecycle.job_dir(scene.s, run.id, 2)
+    folder.mkdir(parents=True)
+    (folder / "asked.md").write_text("Once more.")
+    assert (await api.get(later)).text == "Once more."
 
 
 async def test_a_transcript_is_read_in_parts(api: httpx.AsyncClient, scene: Scene) -> None:

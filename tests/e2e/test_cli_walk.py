@@ -81,7 +81,7 @@ def _send_the_work_back(am: Am, task: str) -> None:
     last = am.json("run", "list", "--task", task)[0]["id"]
     told = am.text("run", "show", last, "--prompt")
     assert "- [Must Fix] greet.txt:1 - The mark is missing." in told
-    assert "- [Suggestion] Add a test\nsome day." in told
+    assert "- [Suggestion] Add a test\n  some day." in told
     assert "+Bonjour !" in am.text("run", "diff", last)
     assert "> commit" in am.text("run", "transcript", last)
 

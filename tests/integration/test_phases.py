@@ -53,7 +53,7 @@ async def test_a_split_task_goes_phase_by_phase_to_the_final_merge(world: World)
         ("Front end", PhaseStatus.PENDING),
     ]
     told = view.runs[-1].prompt or ""
-    assert "# This phase\n\nBackend\n\nThe file." in told
+    assert "# This phase\n\n```text\nBackend\n\nThe file.\n```" in told
     first = view.prompts[0].payload
     assert first["branch"].endswith("--1-backend")
     assert first["base"] == first["branch"].removesuffix("--1-backend")

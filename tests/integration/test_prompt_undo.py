@@ -84,14 +84,16 @@ async def tell_the_agent(table: Table, task_id: Any) -> None:
 
     def told(tx: Tx) -> str:
         run, task = tx.runs.of_task(task_id)[-1], tx.tasks.get(task_id)
-        parts = dict(brief.sections(tx, table.s, run, task, "", table.s.registry))
-        assert "cancelled" not in parts["Earlier runs"]
-        return parts["Earlier questions and answers"]
+        sections = brief.sections(tx, table.s, run, task, table.s.registry)
+        parts = {part.heading: "\n".join(part.quoted) for part in sections}
+        assert "cancelled" not in parts[brief.RUNS]
+        assert parts[brief.ANSWER] == parts[brief.EXCHANGE]
+        return parts[brief.ANSWER]
 
     text = await table.s.store.read(told)
     assert "Red" in text
     assert "Later." in text
-    assert "Blue" not in text
+    assert "Answer: Blue" not in text
 
 
 async def test_too_late_too_early_and_not_at_all(table: Table) -> None:

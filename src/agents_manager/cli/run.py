@@ -52,14 +52,17 @@ async def list_runs(desk: Desk, task: str | None, live: bool, limit: int) -> Non
 async def show(desk: Desk, run: str, with_prompt: bool) -> None:
     """Show a run: how it ended, what it cost, where it worked."""
     from agents_manager.cli.pages import run as pages
-    from agents_manager.cli.render import lines
 
     found, task, _ = await _found(desk, run)
     if with_prompt:
-        if found.prompt is None:
+        from agents_manager.flow.runs import places
+
+        told = places.told(desk.services, found)
+        if not told:
             raise InvalidInput(f"Run {found.id} ({found.status}) has not been told anything yet.")
-        told = found.prompt
-        desk.output.show({"run": found.id, "prompt": told}, lambda: lines(told))
+        first, *later = told
+        shown = {"run": found.id, "prompt": first, "repairs": later}
+        desk.output.show(shown, lambda: pages.told(first, later))
     else:
         desk.output.show(found, lambda: pages.page(found, task.title))
 

@@ -11,6 +11,7 @@ from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
+from agents_manager.domain.template import MODES
 from agents_manager.domain.trail import RETRY, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
 from agents_manager.flow import asking, planning, transitions
@@ -142,7 +143,7 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
     busy = [e.kind for e in tx.effects.open(task.id) if e.kind != "notify"]
     if busy:
         raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
-    modes = sorted(s.templates.keys() - {"outcome", "repair"})
+    modes = sorted(MODES)
     if order.mode is not None and order.mode not in modes:
         hint = closest(order.mode, modes)
         raise InvalidInput(f'There is no mode "{order.mode}".{hint}', [", ".join(modes)])

@@ -15,7 +15,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import lifecycle, watch
+from agents_manager.flow.runs import places, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
@@ -47,12 +47,17 @@ async def get_run(s: Services, run_id: str) -> schemas.Run:
 
 
 @router.get("/{run_id}/prompt", response_class=PlainTextResponse)
-async def get_run_prompt(s: Services, run_id: str) -> PlainTextResponse:
-    """The exact text that the agent was given."""
+async def get_run_prompt(
+    s: Services, run_id: str, query: Annotated[forms.PromptQuery, Query()]
+) -> PlainTextResponse:
+    """The exact text that the agent was given, in its first turn or in a later one."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
-    if run.prompt is None:
+    told = await asyncio.to_thread(places.told, s, run)
+    if not told:
         raise NotFound(f"Run {run.id} ({run.status}) has no prompt; it is written at its start.")
-    return PlainTextResponse(run.prompt)
+    if query.turn > len(told):
+        raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {len(told)}.")
+    return PlainTextResponse(told[query.turn - 1])
 
 
 @router.get("/{run_id}/transcript")
@@ -61,7 +66,7 @@ async def get_transcript(
 ) -> pages.Transcript:
     """What the agent wrote, from an offset on."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
-    files = [lifecycle.job_dir(s, run.id, turn) / lifecycle.OUTPUT for turn in lifecycle.TURNS]
+    files = [places.job_dir(s, run.id, turn) / places.OUTPUT for turn in places.TURNS]
     turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
     if query.turn > max(turns, 1):
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {turns}.")

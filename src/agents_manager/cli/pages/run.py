@@ -78,6 +78,14 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
 
 
+def told(first: str, later: Sequence[str]) -> Iterator[Block]:
+    yield from lines(first)
+    for prompt in later:
+        yield Line()
+        yield title("And then, since its outcome could not be taken")
+        yield from lines(prompt)
+
+
 def ending(run: Run, task_title: str) -> Iterator[Block]:
     how = f"{run.status}, {_ending(run)}" if _ending(run) else run.status
     yield Line(f'Run {short(run.id)} of "{one_line(task_title)}": {one_line(how)}.', Tone.QUIET)

@@ -1,154 +1,240 @@
-"""Steps 2 and 3: what the agent is told. The exact text is stored with the run."""
+"""Step 2: what the agent is told. The exact text is stored with the run."""
 
+import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+from agents_manager.domain import context, conversation, template
+from agents_manager.domain.context import Section
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase
-from agents_manager.domain.pipeline import Pipeline, PromptType
-from agents_manager.domain.prompt import Prompt, PromptStatus
+from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Artifact, ArtifactType, Task
+from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.errors import InvalidInput
 from agents_manager.flow import pipelines
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import notes
+from agents_manager.flow.runs import notes, transcripts
 from agents_manager.flow.runs.prepare import of
 
-_SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "Suggestion"}
+ANSWER = "The latest answer"
+ARTIFACTS = "What there is already"
+DOCUMENTS = "Documents"
+EXCHANGE = "Earlier questions and answers"
+INSTRUCTIONS = "Project instructions"
+PHASE = "This phase"
+PHASES = "Phases"
+PLAN = "Plan"
+REVIEW = "Review"
+RUNS = "Earlier runs"
+TASK = "Task"
+TRANSCRIPT = "Transcript of earlier runs"
+WORKSPACE = "Your workspace"
+
+BUDGETS: Mapping[str, int] = {
+    TRANSCRIPT: 24_000,
+    DOCUMENTS: 16_000,
+    ARTIFACTS: 4_000,
+    RUNS: 4_000,
+    WORKSPACE: 4_000,
+    EXCHANGE: 16_000,
+    PHASES: 8_000,
+    INSTRUCTIONS: 16_000,
+    REVIEW: 16_000,
+    PLAN: 24_000,
+    TASK: 24_000,
+    ANSWER: 8_000,
+    PHASE: 8_000,
+}
+"""Characters of each section. Where all together are more than the total, the first give way
+first."""
+LINE = 500
+MAX_OUTPUT = 2_000
 
 
 async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
-    instructions = s.configs.of(project).instructions
     registry = pipelines.registry_of(s, project)
-    parts = await s.store.read(lambda tx: sections(tx, s, run, task, instructions, registry))
-    text = "\n\n".join(f"# {heading}\n\n{body}" for heading, body in parts if body)
+    instructions = s.configs.of(project).instructions
+    earlier: Sequence[str] = ()
+    if not _resumes(s, run, project):
+        before = await s.store.read(lambda tx: _alike(tx, run))
+        earlier = await asyncio.to_thread(transcripts.of, s, project, before)
+    parts = await s.store.read(
+        lambda tx: sections(tx, s, run, task, registry, instructions, earlier)
+    )
+    text = context.assembled(parts, tuple(BUDGETS))
     await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
 
 
 def sections(
-    tx: Tx, s: Services, run: Run, task: Task, instructions: str, registry: Registry
-) -> list[tuple[str, str]]:
-    """Everything the agent is told, in order, each part under its heading."""
-    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    tx: Tx,
+    s: Services,
+    run: Run,
+    task: Task,
+    registry: Registry,
+    instructions: str = "",
+    transcript: Sequence[str] = (),
+) -> list[Section]:
+    """Everything the agent is told, in order."""
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
+    runs = _ended(tx, run)
     phases = tx.phases.of_task(task.id)
-    others = [r for r in tx.runs.of_task(task.id) if r.id != run.id and r.ended_at]
+    artifacts = tx.tasks.artifacts(task.id)
     rules = s.configs.of(tx.projects.get(run.project_id)).workspace
+    show, last = f"am task show {task.id}", runs[-1].id if runs else ""
+    rounds = conversation.rounds(prompts, runs, run)
     return [
-        ("Instructions", s.templates.get(run.mode) or s.templates["implement"]),
-        ("This phase", _phase(phases, run)),
-        ("Task", _task(task)),
-        ("Phases", _phases(phases)),
-        ("Plan", task.plan or ""),
-        ("Your workspace", notes.of_workspace(tx, run, rules)),
-        ("What there is already", _artifacts(tx.tasks.artifacts(task.id))),
-        ("Earlier questions and answers", _exchange(prompts)),
-        ("Review", _rounds(prompts)),
-        ("Earlier runs", _runs([r for r in others if not r.never_began])),
-        ("How to end", _outcomes(s.templates["outcome"], task, pipeline, registry)),
-        ("Project instructions", instructions),
+        _ours("Instructions", _instructions(s, run)),
+        _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
+        _quote(TASK, _task(task), show),
+        _list(PHASES, _phases(phases), f"am phase list {task.id}"),
+        _quote(PLAN, [task.plan or ""], show),
+        _list(WORKSPACE, notes.of_workspace(tx, run, rules), f"am task events {task.id}"),
+        _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
+        _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
+        _quote(EXCHANGE, conversation.exchange(prompts, runs, run), show, newest=True),
+        _review(rounds, run, show),
+        _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
+        _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
+        _quote(ANSWER, [conversation.latest(prompts, runs)], show),
+        _ours("How to end", _outcomes(tx, s, task, registry)),
+        _project(instructions),
     ]
 
 
-def _task(task: Task) -> str:
-    lines = [f"Title: {task.title}", "", task.description or "(no description)"]
-    if task.objective:
-        lines += ["", f"Objective: {task.objective}"]
-    if task.acceptance_criteria:
-        lines += ["", "Acceptance criteria:", *(f"- {c}" for c in task.acceptance_criteria)]
-    tags = ", ".join(task.tags) or "none"
-    facts = f"Priority: {task.priority}. Size: {task.size}. Complexity: {task.complexity}."
-    return "\n".join([*lines, "", f"{facts} Tags: {tags}."])
+def _resumes(s: Services, run: Run, project: Project) -> bool:
+    """Whether the agent goes on with a session that knows what was said."""
+    if run.session is None or run.agent is None:
+        return False
+    try:
+        return s.agents.get(run.agent, project).capabilities.resumes
+    except InvalidInput:
+        return False  # It is not there any more, which the next step says.
 
 
-def _phase(phases: Iterable[Phase], run: Run) -> str:
-    phase = next((p for p in phases if p.id == run.phase_id), None)
-    return f"{phase.name}\n\n{phase.description}".strip() if phase else ""
+def _ended(tx: Tx, run: Run) -> list[Run]:
+    runs = tx.runs.of_task(run.task_id)
+    return [r for r in runs if r.id != run.id and r.ended_at and not r.never_began]
 
 
-def _phases(phases: Iterable[Phase]) -> str:
-    return "\n".join(f"{p.position + 1}. {p.name} ({p.status}): {p.description}" for p in phases)
+def _alike(tx: Tx, run: Run) -> list[Run]:
+    """The earlier runs that this one goes on from."""
+    return [r for r in _ended(tx, run) if (r.mode, r.phase_id) == (run.mode, run.phase_id)]
 
 
-def _artifacts(artifacts: Iterable[Artifact]) -> str:
-    shown = [a for a in artifacts if a.type is not ArtifactType.DOCUMENT]
-    return "\n".join(f"- {a.type.value.replace('_', ' ')}: {a.label}" for a in shown)
+def _ours(heading: str, text: str) -> Section:
+    return Section(heading=heading, before=text.strip())
 
 
-def _exchange(prompts: Sequence[Prompt]) -> str:
-    told = [
-        _answered(p.payload, p.response or {}) for p in prompts if p.type is PromptType.INFO_REQUEST
-    ]
-    rejected = [
-        (p.response or {})
-        for p in prompts
-        if p.type is PromptType.SPLIT_PROPOSAL and (p.response or {})["decision"] == "rejected"
-    ]
-    told += [f"You proposed a split. It was rejected: {r['reason'] or 'go on'}" for r in rejected]
-    return "\n\n".join(told)
+def _quote(heading: str, words: Sequence[str], where: str, *, newest: bool = False) -> Section:
+    budget = BUDGETS[heading]
+    return Section(heading=heading, quoted=words, budget=budget, where=where, newest=newest)
 
 
-def _answered(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:
-    if "questions" in payload:
-        questions = {q["id"]: q["question"] for q in payload["questions"]}
-        pairs = [
-            f"You asked: {questions[a['question_id']]}\n"
-            f"Answer: {'. '.join(str(x) for x in (a['option'], a['text']) if x)}"
-            for a in response["answers"]
-        ]
-        return "\n\n".join(pairs)
-    lines = [f"You proposed: {payload['summary']}"]
-    chosen = next((o for o in payload["options"] if o["id"] == response["option_id"]), None)
-    if chosen:
-        lines.append(f"Chosen: {chosen['label']}. {chosen['description']}".strip())
-    if response["text"]:
-        lines.append(f"In the person's own words: {response['text']}")
-    if response["instructions"]:
-        lines.append(f"Further instructions: {response['instructions']}")
-    return "\n".join(lines)
-
-
-def _rounds(prompts: Iterable[Prompt]) -> str:
-    """All earlier rounds, the number of this one first."""
-    asked = [
-        p
-        for p in prompts
-        if p.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
-        and (p.response or {}).get("decision") == "changes_requested"
-    ]
-    if not asked:
-        return ""
-    lines = [f"This is review iteration #{len(asked) + 1}. Previous review feedback:"]
-    for number, prompt in enumerate(asked, 1):
-        response = prompt.response or {}
-        lines += ["", f"Round {number} (Changes Requested):"]
-        if response["summary"]:
-            lines.append(response["summary"])
-        lines += [_comment(c) for c in response["comments"]]
-    lines += ["", "Address the remaining issues from the latest review."]
-    return "\n".join(lines)
-
-
-def _comment(comment: Mapping[str, Any]) -> str:
-    place = comment["file"] or ""
-    if place and comment["line"]:
-        place += f":{comment['line']}"
-    where = f" {place} -" if place else ""
-    return f"- [{_SEVERITY[comment['severity']]}]{where} {comment['comment']}"
-
-
-def _runs(runs: Iterable[Run]) -> str:
-    return "\n".join(
-        f"- {r.mode} by {r.agent}: {r.outcome or r.status}"
-        + (f" ({r.error.error})" if r.error else "")
-        for r in runs
+def _list(heading: str, lines: Sequence[str], where: str, *, newest: bool = False) -> Section:
+    return Section(
+        heading=heading,
+        quoted=lines,
+        between="\n",
+        budget=BUDGETS[heading],
+        where=where,
+        newest=newest,
     )
 
 
-def _outcomes(template: str, task: Task, pipeline: Pipeline, registry: Registry) -> str:
+def _instructions(s: Services, run: Run) -> str:
+    mode = run.mode if run.mode in template.MODES else "implement"
+    return "\n\n".join(template.filled(s.templates[name]) for name in (mode, "reading"))
+
+
+def _task(task: Task) -> list[str]:
+    """The description last: of all this only it can be long, and a cut is at the end."""
+    tags = ", ".join(task.tags) or "none"
+    facts = f"Priority: {task.priority}. Size: {task.size}. Complexity: {task.complexity}."
+    words = [f"Title: {task.title}", f"{facts} Tags: {tags}."]
+    if task.objective:
+        words.append(f"Objective: {task.objective}")
+    if task.acceptance_criteria:
+        criteria = (f"- {context.indented(c)}" for c in task.acceptance_criteria)
+        words.append("\n".join(["Acceptance criteria:", *criteria]))
+    return [*words, task.description or "(no description)"]
+
+
+def _phase(phases: Sequence[Phase], run: Run) -> list[str]:
+    phase = next((p for p in phases if p.id == run.phase_id), None)
+    return [phase.name, phase.description] if phase else []
+
+
+def _phases(phases: Sequence[Phase]) -> list[str]:
+    return [
+        f"{p.position + 1}. {p.name} ({p.status}): {context.indented(p.description)}"
+        for p in phases
+    ]
+
+
+def _artifacts(artifacts: Sequence[Artifact]) -> list[str]:
+    shown = [a for a in artifacts if a.type is not ArtifactType.DOCUMENT]
+    return [f"- {a.type.value.replace('_', ' ')}: {_label(a)}" for a in shown]
+
+
+def _label(artifact: Artifact) -> str:
+    label = visible(artifact.label, LINE)
+    if artifact.type is not ArtifactType.DIFF:
+        return label
+    return f"{label} (git diff {artifact.data['base']}...{artifact.data['branch']})"
+
+
+def _documents(artifacts: Sequence[Artifact], task: Task) -> list[str]:
+    """The newest of each kind; the plan has a section of its own."""
+    texts = {
+        a.label: str(a.data.get("text", "")) for a in artifacts if a.type is ArtifactType.DOCUMENT
+    }
+    return [f"{label}:\n\n{text}" for label, text in texts.items() if text and text != task.plan]
+
+
+def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
+    wanted = "Address the remaining issues from the latest review."
+    if run.mode == "review":
+        wanted = "See whether the issues of the latest review were addressed."
+    return Section(
+        heading=REVIEW,
+        before=f"This is review iteration #{len(rounds) + 1}. Previous review feedback:",
+        quoted=rounds,
+        after=wanted,
+        budget=BUDGETS[REVIEW],
+        newest=True,
+        where=where,
+    )
+
+
+def _runs(runs: Sequence[Run]) -> list[str]:
+    """What each came to; of the last one also what a program printed when it failed."""
+    lines = [_run(r) for r in runs]
+    if runs and runs[-1].error and runs[-1].error.output:
+        lines.append(f"  {context.indented(runs[-1].error.output[-MAX_OUTPUT:])}")
+    return lines
+
+
+def _run(run: Run) -> str:
+    why = f" ({visible(run.error.error, LINE)})" if run.error else ""
+    return f"- {run.mode} by {run.agent}: {run.outcome or run.status}{why}"
+
+
+def _project(instructions: str) -> Section:
+    return Section(
+        heading=INSTRUCTIONS,
+        before="The rules of this project; follow them.",
+        quoted=[instructions],
+        budget=BUDGETS[INSTRUCTIONS],
+        where=".agents-manager/instructions.md",
+    )
+
+
+def _outcomes(tx: Tx, s: Services, task: Task, registry: Registry) -> str:
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     lines: list[str] = []
     for name in registry.offered(pipeline, task.status):
         outcome = next(
@@ -161,4 +247,4 @@ def _outcomes(template: str, task: Task, pipeline: Pipeline, registry: Registry)
             continue
         shape = json.dumps(schema, separators=(",", ":"))
         lines.append(f"- `{name}`: {outcome.description} Payload: {shape}")
-    return template.replace("{outcomes}", "\n".join(lines))
+    return template.filled(s.templates["outcome"], outcomes="\n".join(lines))

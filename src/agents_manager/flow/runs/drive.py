@@ -4,12 +4,14 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+from agents_manager.domain import context, template
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, pipelines
 from agents_manager.flow.ports import Endpoint, Services, Turn, Tx
 from agents_manager.flow.runs import reports
+from agents_manager.flow.runs.places import ASKED
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Ending
 
@@ -52,7 +54,8 @@ async def drive(
         job = await asyncio.to_thread(agent.job, turn)
     except InvalidInput as error:
         return await _refused(s, directory, error)
-    job = replace(job, env={**s.workspaces.agent_env, **job.env})
+    kept = {} if repair is None else {ASKED: turn.prompt}
+    job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
     return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
@@ -81,4 +84,4 @@ async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:
 
 
 def _repair_prompt(s: Services, reason: str) -> str:
-    return s.templates["repair"].replace("{reason}", reason)
+    return template.filled(s.templates["repair"], reason=context.fenced(reason))

@@ -9,12 +9,8 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Usage
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
+from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 from agents_manager.flow.runs.verdict import Verdict
-
-TURNS = (1, 2)
-"""The run itself and, where its outcome cannot be taken, one repair turn."""
-OUTPUT = "output"
-"""In the directory of a turn: what its agent printed."""
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
@@ -72,7 +68,3 @@ def _sum(used: list[dict[str, Any] | None]) -> dict[str, Any] | None:
     if not known or len(known) < len(used):
         return None
     return reduce(Usage.plus, known).model_dump(mode="json")
-
-
-def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
-    return s.jobs_dir / run_id / str(turn)

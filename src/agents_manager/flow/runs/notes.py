@@ -10,11 +10,11 @@ from agents_manager.flow.ports import Tx, WorkspaceRules
 MAX_EVENTS = 50
 
 
-def of_workspace(tx: Tx, run: Run, rules: WorkspaceRules) -> str:
+def of_workspace(tx: Tx, run: Run, rules: WorkspaceRules) -> list[str]:
     told = [e for e in tx.events.newest(run.task_id, "git", MAX_EVENTS) if e.type in _NOTES]
     mine = [e for e in reversed(told) if e.data["run"] == run.id]
     shown = [e for e in mine if e.type != SNAPSHOT or rules.tell_leftovers]
-    return "\n".join(f"- {_NOTES[e.type](e.data)}" for e in shown)
+    return [f"- {_NOTES[e.type](e.data)}" for e in shown]
 
 
 def _conflicted(data: Mapping[str, Any]) -> str:

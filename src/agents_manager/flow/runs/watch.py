@@ -14,7 +14,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput
 from agents_manager.flow.ports import Services
-from agents_manager.flow.runs import lifecycle
+from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 
 POLL_S = 0.1
 ASK_S = 1.0
@@ -50,7 +50,7 @@ class Piece:
 def position(text: str) -> Position:
     turn, colon, offset = text.partition(":")
     digits = turn.isascii() and offset.isascii() and turn.isdigit() and offset.isdigit()
-    if not colon or not digits or len(text) > 32 or int(turn) not in lifecycle.TURNS:
+    if not colon or not digits or len(text) > 32 or int(turn) not in TURNS:
         raise InvalidInput(f'"{text[:64]}" is no place in a transcript, like "1:2048".')
     return Position(int(turn), int(offset))
 
@@ -60,7 +60,7 @@ async def follow(s: Services, run_id: RunId, at: Position) -> AsyncGenerator[lis
     run."""
     over, asked = False, 0.0
     while True:
-        output = lifecycle.job_dir(s, run_id, at.turn) / lifecycle.OUTPUT
+        output = job_dir(s, run_id, at.turn) / OUTPUT
         batch = await asyncio.to_thread(pieces, output, at, over=over)
         if batch:
             at = batch[-1].next
@@ -87,15 +87,15 @@ async def _is_over(s: Services, run_id: RunId, turn: int) -> bool:
 
 def _later(s: Services, run_id: RunId, turn: int) -> bool:
     """Whether a later turn has begun, and so this one is over."""
-    return turn < lifecycle.TURNS[-1] and lifecycle.job_dir(s, run_id, turn + 1).exists()
+    return turn < TURNS[-1] and job_dir(s, run_id, turn + 1).exists()
 
 
 def past(s: Services, run_id: RunId) -> list[Piece]:
     """All that was printed until now."""
     found: list[Piece] = []
-    for turn in lifecycle.TURNS:
+    for turn in TURNS:
         at = Position(turn)
-        while batch := pieces(lifecycle.job_dir(s, run_id, turn) / lifecycle.OUTPUT, at, over=True):
+        while batch := pieces(job_dir(s, run_id, turn) / OUTPUT, at, over=True):
             found += batch
             at = batch[-1].next
     return found

@@ -1,0 +1,156 @@
+"""What was said about a task, as the next agent is told it: questions with their answers, and the
+rounds of review."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from agents_manager.domain.context import indented
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import Decision, Prompt, SplitDecision
+from agents_manager.domain.run import READ_ONLY_MODES, Run
+
+_SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "Suggestion"}
+
+
+def exchange(prompts: Iterable[Prompt], runs: Iterable[Run], run: Run) -> list[str]:
+    """Everything that was answered, but the rounds of review of this work."""
+    by_id = _by_id(runs)
+    told = (_told(p) for p in prompts if not (_sent_back(p) and _concerns(p, by_id, run)))
+    return [text for text in told if text]
+
+
+def rounds(prompts: Sequence[Prompt], runs: Sequence[Run], run: Run) -> list[str]:
+    """The rounds in which work of this kind, in this phase, was sent back."""
+    by_id = _by_id(runs)
+    asked = [p for p in prompts if _sent_back(p) and _concerns(p, by_id, run)]
+    through_people = {p.run_id for p in prompts if p.type is PromptType.REVIEW}
+    by_agents = [r for r in runs if _sends_back(r, run) and r.id not in through_people]
+    at = [(p.responded_at or p.created_at, _remarks(p)) for p in asked]
+    at += [(r.ended_at or r.created_at, _review_lines(r.payload or {})) for r in by_agents]
+    in_order = [lines for _, lines in sorted(at, key=lambda entry: entry[0])]
+    return [
+        "\n".join([f"Round {number} (Changes Requested):", *lines])
+        for number, lines in enumerate(in_order, 1)
+    ]
+
+
+def latest(prompts: Iterable[Prompt], runs: Iterable[Run]) -> str:
+    """The last answer that no run has worked with to an outcome."""
+    done = [r.ended_at for r in runs if r.outcome is not None and r.ended_at is not None]
+    fresh = [
+        (p.responded_at, text)
+        for p in prompts
+        if p.responded_at is not None
+        and all(ended <= p.responded_at for ended in done)
+        and (text := _told(p))
+    ]
+    return max(fresh, key=lambda entry: entry[0])[1] if fresh else ""
+
+
+def _told(prompt: Prompt) -> str:
+    response = prompt.response or {}
+    match prompt.type:
+        case PromptType.INFO_REQUEST if "questions" in prompt.payload:
+            return _questions(prompt.payload, response)
+        case PromptType.INFO_REQUEST:
+            return _options(prompt.payload, response)
+        case PromptType.SPLIT_PROPOSAL if response["decision"] == SplitDecision.REJECTED:
+            return (
+                f"You proposed a split. It was rejected: {indented(response['reason'] or 'go on')}"
+            )
+        case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
+            what = f"The {prompt.payload.get('title', 'work').lower()} was"
+            how = "sent back" if _sent_back(prompt) else "approved"
+            remarks = _remarks(prompt) if _sent_back(prompt) else _review_lines(response)
+            return "\n".join([f"{what} {how}, with words:", *remarks]) if remarks else ""
+        case PromptType.CHOICE if response.get("text"):
+            return f"When the work had stopped, a person said: {indented(response['text'])}"
+        case _:
+            return ""
+
+
+def _questions(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:
+    given = {a["question_id"]: a for a in response["answers"]}
+    return "\n\n".join(
+        _question(question, given[question["id"]])
+        for question in payload["questions"]
+        if question["id"] in given
+    )
+
+
+def _question(question: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
+    lines = [f"You asked: {indented(question['question'])}"]
+    if question.get("context"):
+        lines.append(f"  {indented(question['context'])}")
+    lines += [_option(number, o) for number, o in enumerate(question.get("options") or (), 1)]
+    words = ". ".join(str(x) for x in (answer["option"], answer["text"]) if x)
+    return "\n".join([*lines, f"Answer: {indented(words)}"])
+
+
+def _options(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:
+    lines = [f"You proposed: {indented(payload['summary'])}"]
+    lines += [_option(number, o) for number, o in enumerate(payload["options"], 1)]
+    chosen = next((o for o in payload["options"] if o["id"] == response["option_id"]), None)
+    if chosen:
+        lines.append(f"Chosen: {indented(chosen['label'])}")
+    if response["text"]:
+        lines.append(f"In the person's own words: {indented(response['text'])}")
+    if response["instructions"]:
+        lines.append(f"Further instructions: {indented(response['instructions'])}")
+    return "\n".join(lines)
+
+
+def _option(number: int, option: Mapping[str, Any]) -> str:
+    recommended = " (recommended)" if option.get("recommended") else ""
+    about = f" - {indented(option['description'])}" if option.get("description") else ""
+    return f"  Option {number}: {indented(option['label'])}{recommended}{about}"
+
+
+def _sent_back(prompt: Prompt) -> bool:
+    kinds = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
+    decision = (prompt.response or {}).get("decision")
+    return prompt.type in kinds and decision == Decision.CHANGES_REQUESTED
+
+
+def _by_id(runs: Iterable[Run]) -> dict[str, Run]:
+    return {str(r.id): r for r in runs}
+
+
+def _concerns(prompt: Prompt, runs: Mapping[str, Run], run: Run) -> bool:
+    asker = runs.get(prompt.run_id or "")
+    if asker is not None and asker.phase_id != run.phase_id:
+        return False
+    if prompt.type is PromptType.DOCUMENT_REVIEW:
+        return asker is None or asker.mode == run.mode
+    return _at_code(run)
+
+
+def _sends_back(reviewer: Run, run: Run) -> bool:
+    """A review by an agent that went back without a person between."""
+    back = reviewer.outcome == Decision.CHANGES_REQUESTED
+    return back and _at_code(run) and reviewer.phase_id == run.phase_id
+
+
+def _at_code(run: Run) -> bool:
+    return run.mode not in READ_ONLY_MODES or run.mode == "review"
+
+
+def _remarks(prompt: Prompt) -> list[str]:
+    """The agent's review, where there was one, and what the person added."""
+    return _review_lines(prompt.payload.get("review") or {}) + _review_lines(prompt.response or {})
+
+
+def _review_lines(review: Mapping[str, Any]) -> list[str]:
+    lines = [indented(review["summary"])] if review.get("summary") else []
+    comments = review.get("comments") or ()
+    if isinstance(comments, str):
+        return [*lines, indented(comments)]
+    return [*lines, *(_comment(c) for c in comments)]
+
+
+def _comment(comment: Mapping[str, Any]) -> str:
+    place = comment["file"] or ""
+    if place and comment["line"]:
+        place += f":{comment['line']}"
+    where = f" {indented(place)} -" if place else ""
+    return f"- [{_SEVERITY[comment['severity']]}]{where} {indented(comment['comment'])}"

@@ -1,0 +1,26 @@
+"""Where a run keeps what each of its turns brings along and prints."""
+
+from pathlib import Path
+
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import Run
+from agents_manager.flow.ports import Services
+
+TURNS = (1, 2)
+"""The run itself and, where its outcome cannot be taken, one repair turn."""
+OUTPUT = "output"
+"""In the directory of a turn: what its agent printed."""
+ASKED = "asked.md"
+"""What the agent was told in a later turn; the first is stored with the run."""
+
+
+def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
+    return s.jobs_dir / run_id / str(turn)
+
+
+def told(s: Services, run: Run) -> list[str]:
+    """Exactly what the agent was given, turn by turn."""
+    if run.prompt is None:
+        return []
+    later = [job_dir(s, run.id, turn) / ASKED for turn in TURNS[1:]]
+    return [run.prompt, *(f.read_bytes().decode() for f in later if f.exists())]
