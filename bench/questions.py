@@ -8,7 +8,18 @@ from multiprocessing import get_context
 
 from bench.rows import Row
 
-NAMES = ("answers", "starts", "runs", "live", "transitions", "lint", "tasks", "help", "serve")
+NAMES = (
+    "answers",
+    "starts",
+    "runs",
+    "live",
+    "transitions",
+    "lint",
+    "context",
+    "tasks",
+    "help",
+    "serve",
+)
 
 
 def measured(name: str) -> list[Row]:
