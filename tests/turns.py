@@ -79,6 +79,8 @@ def turn(
         payload=None,
         error=None,
         usage=None,
+        cost_usd=None,
+        cost_basis=None,
         branch=None,
         base_sha=None,
         head_sha=None,

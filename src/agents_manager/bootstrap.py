@@ -24,6 +24,7 @@ from agents_manager.checks.command import CommandChecks
 from agents_manager.checks.setup import SetupCommands
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry, template
+from agents_manager.domain.cost import Prices, PriceTable
 from agents_manager.domain.ids import EffectId
 from agents_manager.engine import host
 from agents_manager.engine.runners import DetachedRunners
@@ -177,10 +178,16 @@ def _services(settings: Settings, database: Database) -> Services:
         files=ProjectFiles(known),
         templates=template.checked(_texts("prompts", ".md"), "prompts"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
+        prices=_prices(),
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),
     )
+
+
+def _prices() -> Prices:
+    text = resources.files("agents_manager").joinpath("prices.json").read_text(encoding="utf-8")
+    return PriceTable.model_validate_json(text).models
 
 
 def _texts(folder: str, ending: str) -> dict[str, str]:

@@ -19,6 +19,7 @@ from pydantic_core import ErrorDetails
 
 from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
+from agents_manager.domain.cost import Price
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
@@ -169,6 +170,9 @@ class Config(_Keys):
     """When people are reminded of open questions, by every channel."""
     quiet_hours: QuietHoursConfig | None = None
     """When they are not; what falls due then is sent at their end."""
+    prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
+    """What models cost, by name, in dollars per million tokens; for agents that report no cost. It
+    comes before the table of the product."""
 
 
 class ConfigFiles:
@@ -217,6 +221,7 @@ class ConfigFiles:
                 inputs=config.setup_inputs,
                 timeout_s=config.setup_timeout / 1000,
             ),
+            prices=config.prices,
         )
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
@@ -323,6 +328,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "limits": LimitsConfig,
             "reminders": RemindersConfig,
             "quietHours": QuietHoursConfig,
+            "prices": Price,
         }
         model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
     return [field.alias or name for name, field in model.model_fields.items()]

@@ -133,6 +133,8 @@ def a_run(id: str = "run-1", task: str = "task-1", **fields: Any) -> Run:
         "payload": None,
         "error": None,
         "usage": None,
+        "cost_usd": None,
+        "cost_basis": None,
         "branch": None,
         "base_sha": None,
         "head_sha": None,

@@ -111,6 +111,8 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         _use_phases(am, run)
     for args in ("task list", "prompt list"):
         run(*args.split())
+    assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
+    assert run("stats")["agents"][0]["agent"] == "scripted"
     for args in ("task show", "task history", "task events", "task why"):
         run(*args.split(), id=task)
     _break_a_notice(am, task)

@@ -101,7 +101,7 @@ def _look_back(am: Am, task: str) -> None:
     assert am.git("show", "main:greet.txt") == "Bonjour !\n"
     view = am.json("task", "show", task)
     assert view["pull"]["state"] == "merged"
-    costs = [run["usage"] and run["usage"]["cost_usd"] for run in view["runs"]]
+    costs = [run["cost_usd"] for run in view["runs"]]
     assert costs == [None, None, 0.25, None]
     page = am.text("task", "show", task)
     assert "$0.25" in page

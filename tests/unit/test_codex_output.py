@@ -110,6 +110,12 @@ def test_what_was_never_begun_is_told_by_standard_error(tmp_path: Path) -> None:
     assert "Not logged in" in (said.error or "")
 
 
+def test_usage_that_cannot_be_is_not_believed(tmp_path: Path) -> None:
+    odd = {"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": -7}}
+    said = codex_output.read(printed(tmp_path, STARTED, odd))
+    assert (said.usage, said.usage_refused) == (None, "output_tokens is -7.")
+
+
 @pytest.mark.parametrize(
     "output",
     [

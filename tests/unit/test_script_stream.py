@@ -64,11 +64,32 @@ def test_usage_is_added_up_and_unknown_stays_unknown(tmp_path: Path) -> None:
             tmp_path,
             {"type": "usage", "input_tokens": 10, "cost_usd": 0.5},
             {"type": "usage", "input_tokens": 5, "output_tokens": 1, "cost_usd": 1},
-            {"type": "usage", "input_tokens": -5, "output_tokens": True, "cost_usd": "9"},
-            '{"type": "usage", "cost_usd": NaN, "cache_read_tokens": 1.5}',
+            {"type": "usage", "cache_read_tokens": None},
         )
     )
     assert said.usage == Usage(input_tokens=15, output_tokens=1, cost_usd=1.5)
+    assert said.usage_refused is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([{"input_tokens": -5}], "input_tokens is -5."),
+        ([{"output_tokens": True}], "output_tokens is True."),
+        ([{"cost_usd": "9"}], "cost_usd is '9'."),
+        ([{"cost_usd": -0.01}], "cost_usd is -0.01."),
+        ([{"cache_read_tokens": 1.5}], "cache_read_tokens is 1.5."),
+        ([{"input_tokens": 10**12 + 1}], "input_tokens is 1000000000001."),
+        ([{"input_tokens": 10**12}, {"input_tokens": 1}], "input_tokens is 1000000000001."),
+    ],
+)
+def test_usage_that_cannot_be_is_not_believed(
+    tmp_path: Path, lines: list[dict[str, Any]], why: str
+) -> None:
+    honest = {"type": "usage", "cache_write_tokens": 5}
+    claims = [{"type": "usage", **line} for line in lines]
+    said = stream.read(written(tmp_path, honest, *claims, honest))
+    assert (said.usage, said.usage_refused) == (None, why)
 
 
 def test_fault_and_its_class(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from agents_manager import settings
 from agents_manager.agents.config import CommandConfig
+from agents_manager.domain.cost import Price
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.task import Project
@@ -146,6 +147,8 @@ def test_instructions_are_read_from_the_project(files: ConfigFiles, project: Pro
         ({"checks": {"test": {"comand": "x", "command": "y"}}}, 4, "checks.test.comand", "command"),
         ({"agents": {"scripted": {"modle": "x"}}}, 4, "agents.scripted.modle", "model"),
         ({"limits": {"hots": 3}}, 3, "limits.hots", "host"),
+        ({"prices": {"gpt-5.1": {"inptu": 1}}}, 4, "prices.gpt-5.1.inptu", "input"),
+        ({"prices": {"m": {"cacheRaed": 1}}}, 4, "prices.m.cacheRaed", "cacheRead"),
         (
             {"agents": {"mine": {"adapter": "command", "command": ["x"], "evn": []}}},
             *(8, "agents.mine.evn", "env"),
@@ -412,3 +415,44 @@ def test_every_value_is_told_with_the_layer_file_and_line_it_comes_from(
     write_project({"chekcs": {}})
     with pytest.raises(InvalidConfig, match="has errors"):
         files.explain(project)
+
+
+# -------------------------------------------------------------------------------------- prices
+
+
+def test_prices_of_models_are_merged_key_by_key(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    assert files.of(project).prices == {}
+    write_home({"prices": {"m": {"input": 1, "output": 2.5}, "gpt-5.1": {"input": 0, "output": 0}}})
+    write_project({"prices": {"m": {"input": 3, "cacheRead": 0.1}}})
+    prices = files.of(project).prices
+    assert prices["m"] == Price(input=3, output=2.5, cache_read=0.1)
+    assert prices["gpt-5.1"].output == 0
+
+
+@pytest.mark.parametrize(
+    ("price", "said"),
+    [
+        ({"input": -1, "output": 1}, "line 4, prices.m.input: Input should be greater than or"),
+        ({"output": "3", "input": 1}, "line 4, prices.m.output: Input should be a valid number"),
+        ({"input": True, "output": 1}, "line 4, prices.m.input: Input should be a valid number"),
+        ({"input": 1e300, "output": 1}, "line 4, prices.m.input: Input should be less than or"),
+        (3, "line 3, prices.m: Input should be"),
+    ],
+)
+def test_nonsense_prices_are_told_with_their_place(
+    files: ConfigFiles, project: Project, write_home: Write, price: Any, said: str
+) -> None:
+    write_home({"prices": {"m": price}})
+    _, details = faults(files, project)
+    assert [d.startswith(said) for d in details] == [True], details
+
+
+def test_no_number_and_half_a_price_are_refused(
+    files: ConfigFiles, project: Project, write_home: Write
+) -> None:
+    write_home('{"prices": {"m": {"input": NaN, "output": 1}}}')
+    assert "NaN" in faults(files, project)[0]
+    write_home({"prices": {"m": {"input": 1}}})
+    assert faults(files, project)[1] == ["prices.m.output: Field required"]

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, cast
 
 from agents_manager.agents import stream, structured
+from agents_manager.domain import cost, strict_json
 from agents_manager.domain import payload as payloads
-from agents_manager.domain import strict_json
 from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.flow.ports import Said
 
 BEFORE = "before.json"
 """In the job's directory: where Codex keeps its sessions, and how the one to go on with stood."""
 TOTALS = "totals.json"
+COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 """In Codex's home: what each session has used."""
 MAX_FILE = 1024 * 1024
 MAX_ERROR = 2_000
@@ -52,7 +53,8 @@ def read(folder: Path) -> Said:
     final = unwrapped(turn.text)
     return Said(
         final_text=turn.text if final is None else final[0],
-        usage=_usage(turn, folder),
+        usage=None if turn.refused else _usage(turn, folder),
+        usage_refused=turn.refused,
         session=turn.session,
         structured=None if final is None else final[1],
         error=error,
@@ -141,6 +143,8 @@ class _Turn:
     text: str = ""
     session: str | None = None
     usage: Tokens = field(default_factory=dict[str, int])
+    refused: str | None = None
+    """Why its usage is not believed."""
     completed: bool = False
     failed: str | None = None
     complained: str = ""
@@ -161,6 +165,7 @@ class _Turn:
             case {"type": "turn.completed"}:
                 self.completed = True
                 self.usage = _tokens(event.get("usage"))
+                self.refused = _refusal(event.get("usage"))
             case {"type": "turn.failed"}:
                 self.failed = _message(event)
             case {"type": "error"}:
@@ -239,12 +244,13 @@ def _tokens(usage: Any) -> Tokens:
     if not isinstance(usage, dict):
         return {}
     counts = cast("dict[str, Any]", usage)
-    names = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
-    return {
-        name: counts[name]
-        for name in names
-        if type(counts.get(name)) is int and 0 <= counts[name] <= stream.MAX_TOKENS
-    }
+    return {name: counts[name] for name in COUNTS if not cost.refusal(name, counts.get(name))}
+
+
+def _refusal(usage: Any) -> str | None:
+    counts = cast("dict[str, Any]", usage) if isinstance(usage, dict) else {}
+    given = [(name, counts[name]) for name in COUNTS if counts.get(name) is not None]
+    return next((why for name, count in given if (why := cost.refusal(name, count))), None)
 
 
 def _split(tokens: Tokens) -> Mapping[str, int]:

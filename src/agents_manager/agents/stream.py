@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from agents_manager.domain import cost
 from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.flow.ports import Said
 
 MAX_LINE = 1024 * 1024
-MAX_TOKENS = 2**53
-TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+AMOUNTS = tuple(Usage.model_fields)
 
 
 def read(output: Path) -> Said:
@@ -22,18 +22,19 @@ def read(output: Path) -> Said:
     said = ""
     result: Mapping[str, Any] = {}
     used: dict[str, int | float] = {}
+    refused: str | None = None
     for found in messages(output):
         if found["type"] == "result":
             result = found
         elif found["type"] == "assistant":
             said = _words(found.get("text"))
         elif found["type"] == "usage":
-            for name, amount in _amounts(found):
-                used[name] = used.get(name, 0) + amount
+            refused = refused or _add(used, found)
     error = _words(result.get("error")) or None
     return Said(
         final_text=_words(result.get("text")) if result else said,
-        usage=Usage.model_validate(used) if used else None,
+        usage=Usage.model_validate(used) if used and not refused else None,
+        usage_refused=refused,
         session=_words(result.get("session")) or None,
         structured=result.get("structured"),
         error=error,
@@ -93,14 +94,18 @@ def _lines(output: Path) -> Iterator[bytes]:
             begins = line != piece
 
 
-def _amounts(message: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
-    for name in TOKENS:
+def _add(used: dict[str, int | float], message: Mapping[str, Any]) -> str | None:
+    """Why the message is not believed, if it is not; else its amounts are added."""
+    for name in AMOUNTS:
         amount = message.get(name)
-        if type(amount) is int and 0 <= amount <= MAX_TOKENS:
-            yield name, amount
-    cost: Any = message.get("cost_usd")
-    if type(cost) in (int, float) and 0 <= cost < math.inf:
-        yield "cost_usd", float(cost)
+        if amount is None:
+            continue
+        if why := cost.refusal(name, amount):
+            return why
+        used[name] = used.get(name, 0) + amount
+        if why := cost.refusal(name, used[name]):
+            return why
+    return None
 
 
 def _error_class(value: object) -> ErrorClass:

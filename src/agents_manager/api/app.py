@@ -18,6 +18,7 @@ from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
     agents,
     events,
+    figures,
     phases,
     pipeline_checks,
     pipelines,
@@ -44,6 +45,7 @@ ROUTERS = (
     prompts.router,
     runs.router,
     agents.router,
+    figures.router,
     snapshots.router,
     events.router,
 )

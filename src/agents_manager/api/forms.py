@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents_manager.domain.cost import By
 from agents_manager.domain.strict_json import MAX_INT
 from agents_manager.errors import InvalidInput
 
@@ -192,6 +193,18 @@ class RunQuery(Query):
     task: Short | None = None
     live: bool = False
     cursor: Short | None = None
+    limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class StatsQuery(Query):
+    project: Short | None = None
+    """Name or id; all unless given."""
+    since: Short | None = None
+    """A day such as 2026-03-01, which begins at midnight UTC, or 30d or 12h."""
+
+
+class CostQuery(StatsQuery):
+    by: By = By.PROJECT
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agents_manager.api import schemas
+from agents_manager.domain.cost import By
 from agents_manager.domain.finding import Severity
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import Result
@@ -355,3 +356,64 @@ class Events(schemas.Out):
     items: list[schemas.Event]
     next: int | None
     """What to give as `after_seq` for the rest; null at the end."""
+
+
+class Spent(schemas.Out):
+    runs: int
+    unknown: int
+    """Runs whose cost is unknown; they are not in the sum."""
+    cost_usd: float | None
+    """Of the others; null when there are none."""
+
+
+class Share(schemas.Out):
+    key: str | None
+    """Null: the runs say no agent or model."""
+    name: str | None
+    """That of the project, the title of the task; else the key."""
+    spent: Spent
+
+
+class CostReport(schemas.Out):
+    by: By
+    since: datetime | None
+    total: Spent
+    shares: list[Share]
+    """The dearest first; days, the latest first."""
+    left_out: int
+    """How many more there are."""
+
+
+class Work(schemas.Out):
+    completed: int
+    failed: int
+    """Timeouts among them."""
+    cancelled: int
+    live: int
+    success_rate: float | None
+    """Of the runs that ended by themselves, from 0 to 1."""
+    mean_duration_s: float | None
+    spent: Spent
+
+
+class Merges(schemas.Out):
+    tasks: int
+    review_rounds: float | None
+    """Reviews of a task by people and agents, on average."""
+    unknown: int
+    """Tasks with a run whose cost is unknown; they are not in the average."""
+    cost_per_task_usd: float | None
+
+
+class Performance(schemas.Out):
+    agent: str | None
+    work: Work
+    merges: Merges
+    """Of the tasks that the agent changed files for; the cost is that of its own runs."""
+
+
+class StatsReport(schemas.Out):
+    since: datetime | None
+    work: Work
+    merges: Merges
+    agents: list[Performance]

@@ -9,7 +9,7 @@ from agents_manager.domain.event import Level
 from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
 from agents_manager.domain.prompt import PromptStatus
-from agents_manager.domain.run import ErrorClass, RunStatus
+from agents_manager.domain.run import CostBasis, ErrorClass, RunStatus
 from agents_manager.domain.task import ActorType, ArtifactType, PullState, Result
 
 Json = dict[str, Any]
@@ -161,6 +161,11 @@ class Run(Out):
     payload: Json | None
     error: AgentError | None
     usage: Usage | None
+    """What the agent reported; null: unknown."""
+    cost_usd: float | None
+    """What it cost; null: unknown."""
+    cost_basis: CostBasis | None
+    """Whether the agent said so, or its tokens were multiplied by their prices."""
     branch: str | None
     base_sha: str | None
     head_sha: str | None

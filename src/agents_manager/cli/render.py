@@ -94,7 +94,10 @@ def took(seconds: float) -> str:
 
 
 def money(usd: float | None) -> str:
-    return UNKNOWN if usd is None else f"${usd:.2f}"
+    """Fractions of a cent are shown: they are not nothing."""
+    if usd is None:
+        return UNKNOWN
+    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
 
 
 def counted(number: int, noun: str) -> str:

@@ -602,6 +602,17 @@ class HookRetried(Happening):
         return f"{self.hook} will be tried again (attempt {self.attempt}): {self.error}"
 
 
+class UsageRefused(Happening):
+    category = "cost"
+    level = Level.WARNING
+    type: Literal["cost.usage_refused"] = "cost.usage_refused"
+    run: str
+    reason: str
+
+    def says(self) -> str:
+        return f"What the agent said it used is not believed and counts as unknown: {self.reason}"
+
+
 class Noted(Happening):
     category = "note"
     type: Literal["note"] = "note"
@@ -661,6 +672,7 @@ Event = Annotated[
     | SnapshotRestored
     | HookFailed
     | HookRetried
+    | UsageRefused
     | Noted,
     Field(discriminator="type"),
 ]

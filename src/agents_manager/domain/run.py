@@ -66,6 +66,18 @@ class Usage(Value):
         )
 
 
+class CostBasis(StrEnum):
+    REPORTED = "reported"
+    COMPUTED = "computed"
+
+
+class Cost(Value):
+    """What a run cost, and whether the agent said so or prices did."""
+
+    usd: float
+    basis: CostBasis
+
+
 class Limits(Value):
     timeout_s: float = 600.0
     silence_s: float | None = None
@@ -97,6 +109,9 @@ class Run:
     payload: Mapping[str, Any] | None
     error: AgentError | None
     usage: Usage | None
+    cost_usd: float | None
+    """None: unknown."""
+    cost_basis: CostBasis | None
     branch: str | None
     base_sha: str | None
     head_sha: str | None

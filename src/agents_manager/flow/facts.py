@@ -31,7 +31,7 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
     )
     standing = [p for p in tx.pulls.all_of_task(task.id) if p.state is not PullState.CLOSED]
     pulls = {p.head_branch: p for p in standing} if phases else {}
-    costs = [r.usage.cost_usd if r.usage else None for r in runs if r.started_at]
+    costs = [r.cost_usd for r in runs if r.started_at]
     known = [c for c in costs if c is not None]
     entries = past(tx, task.id)
     return Facts(

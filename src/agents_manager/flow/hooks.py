@@ -165,7 +165,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         if tx.effects.get(run.effect_id).status == "pending":
             tx.effects.update(run.effect_id, status="cancelled", finished_at=now)
         if run.status.live:
-            close.keep(tx, run, kept)
+            close.keep(tx, s, run, kept)
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         # Read again: a move may have been ordered while the run was being stopped.

@@ -184,6 +184,8 @@ def _queue_run(
             payload=None,
             error=None,
             usage=None,
+            cost_usd=None,
+            cost_basis=None,
             branch=None,
             base_sha=None,
             head_sha=None,

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
+from agents_manager.domain.cost import By, CostReport, Prices, StatsReport
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
@@ -192,6 +193,15 @@ class Access(Protocol):
     def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None: ...
 
 
+class Figures(Protocol):
+    """Sums over runs, since a time and of one project where these are given."""
+
+    def cost(
+        self, by: By, *, project: ProjectId | None, since: datetime | None, limit: int
+    ) -> CostReport: ...
+    def stats(self, *, project: ProjectId | None, since: datetime | None) -> StatsReport: ...
+
+
 class Tx(Protocol):
     """A transaction is the store: everything read and written in it stands or falls together."""
 
@@ -217,6 +227,8 @@ class Tx(Protocol):
     def pulls(self) -> Pulls: ...
     @property
     def access(self) -> Access: ...
+    @property
+    def figures(self) -> Figures: ...
 
 
 class Store(Protocol):
@@ -284,12 +296,15 @@ class Said:
 
     final_text: str
     usage: Usage | None
+    """None: unknown."""
     session: str | None
     structured: Any = None
     """The outcome by the agent's native structured output, `{"outcome": …, "payload": …}`, as
     untrusted as its text; None where there is none."""
     error: str | None = None
     error_class: ErrorClass | None = None
+    usage_refused: str | None = None
+    """Why what it said about its usage is not believed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -624,6 +639,8 @@ class ProjectConfig:
     """Where work is merged to, if not to the branch that the project was registered with."""
     workspace: WorkspaceRules
     setup: SetupSpec
+    prices: Prices
+    """Of models that are not in the product's own table, or cost something else here."""
 
 
 Layer = Literal["default", "user", "project"]
@@ -697,6 +714,8 @@ class Services:
     """Prompt texts by name."""
     built_in: Mapping[str, Mapping[str, Any]]
     """Documents of the pipelines that come with the product, by id."""
+    prices: Prices
+    """Those that come with the product."""
     jobs_dir: Path
     agent_homes_dir: Path
     reachable: Reachable

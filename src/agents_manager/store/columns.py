@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
-from sqlalchemy import DateTime, Dialect, String, Text
+from sqlalchemy import DateTime, Dialect, Double, String, Text
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 NUL = "\x00"
@@ -148,6 +148,17 @@ class UtcTime(TypeDecorator[datetime]):
             return datetime.fromisoformat(value)
         except (TypeError, ValueError) as error:
             return Unreadable(f"it is not a time ({error})")
+
+
+class Number(TypeDecorator[float]):
+    """A float of 64 bits. Both drivers read it as what it is; SQLAlchemy's own type would ask
+    Postgres for each result."""
+
+    impl = Double
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        return None
 
 
 class Prose(TypeDecorator[str]):

@@ -7,7 +7,7 @@ from sqlalchemy import Select, bindparam
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import RunId, TaskId
-from agents_manager.domain.run import LIVE, AgentError, Run, RunStatus, Usage
+from agents_manager.domain.run import LIVE, AgentError, CostBasis, Run, RunStatus, Usage
 from agents_manager.errors import Conflict, RunNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows, older, violates
@@ -20,6 +20,7 @@ RUNS = Rows(
     status=RunStatus,
     error=AgentError.model_validate,
     usage=Usage.model_validate,
+    cost_basis=CostBasis,
 )
 _RUN = schema.run.c
 _OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))

@@ -17,7 +17,7 @@ from sqlalchemy import (
     text,
 )
 
-from agents_manager.store.columns import Id, Json, Prose, UtcTime
+from agents_manager.store.columns import Id, Json, Number, Prose, UtcTime
 
 metadata = MetaData(
     naming_convention={
@@ -124,6 +124,8 @@ artifact = Table(
     UniqueConstraint("task_id", "type", "key"),
 )
 
+REVIEWS = "\"trigger\" = 'review_submitted' AND result = 'done'"
+
 history = Table(
     "am_history",
     metadata,
@@ -141,6 +143,7 @@ history = Table(
     *_may("reason", be=Prose),
     *_must("time", be=UtcTime),
     UniqueConstraint("task_id", "seq"),
+    _partial("ix_am_history_reviews", "task_id", where=REVIEWS, unique=False),
 )
 
 event = Table(
@@ -188,6 +191,11 @@ effect = Table(
     ),
 )
 
+RUN_FIGURES = (
+    *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
+    "cost_usd",
+)
+
 run = Table(
     "am_run",
     metadata,
@@ -208,8 +216,12 @@ run = Table(
     *_may("started_at", "ended_at", be=UtcTime),
     *_may("phase_id", be=Id),
     *_may("sandbox"),
+    *_may("cost_usd", be=Number),
+    *_may("cost_basis"),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
+    # All that sums over runs need: their rows are long, and most of them would be read.
+    Index("ix_am_run_figures", *RUN_FIGURES),
     _partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
 )
 

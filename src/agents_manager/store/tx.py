@@ -18,6 +18,7 @@ from agents_manager.store.effects import Effects
 from agents_manager.store.engines import READERS, Engines
 from agents_manager.store.events import Events
 from agents_manager.store.faults import named
+from agents_manager.store.figures import Figures
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
@@ -46,6 +47,7 @@ class Tx:
         self.effects = Effects(session, self._note)
         self.pulls = Pulls(session)
         self.access = Access(session)
+        self.figures = Figures(session)
 
     def _note(self) -> None:
         self.wrote = True

@@ -18,7 +18,7 @@ from agents_manager.cli.render import (
     title,
     took,
 )
-from agents_manager.domain.run import UNSANDBOXED, Run, Usage
+from agents_manager.domain.run import UNSANDBOXED, CostBasis, Run, Usage
 
 MAX_INPUT = 200
 
@@ -33,7 +33,7 @@ def table(runs: Sequence[Run], *, indent: int = 0) -> Table:
                 r.agent or "",
                 r.status.value,
                 _ending(r),
-                money(r.usage.cost_usd if r.usage else None),
+                money(r.cost_usd),
                 _took(r),
                 ago(r.started_at) if r.started_at else "not yet",
             )
@@ -59,7 +59,7 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         "Model": run.model,
         "Sandbox": "none: the agent worked unsandboxed" if run.sandbox == UNSANDBOXED else None,
         "Session": run.session,
-        "Cost": money(run.usage.cost_usd if run.usage else None),
+        "Cost": _cost(run),
         "Tokens": _tokens(run.usage),
         "Started": ago(run.started_at) if run.started_at else "not yet",
         "Took": _took(run),
@@ -129,6 +129,11 @@ def _took(run: Run) -> str:
     if run.started_at is None or run.ended_at is None:
         return ""
     return took((run.ended_at - run.started_at).total_seconds())
+
+
+def _cost(run: Run) -> str:
+    computed = run.cost_basis is CostBasis.COMPUTED
+    return money(run.cost_usd) + (" (its tokens by their prices)" if computed else "")
 
 
 def _tokens(usage: Usage | None) -> str:

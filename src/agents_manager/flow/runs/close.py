@@ -4,7 +4,7 @@ from agents_manager.domain import event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
-from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus, Usage
+from agents_manager.domain.run import AgentError, Cost, ErrorClass, Run, RunStatus, Usage
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
 from agents_manager.flow import remedies, transitions
 from agents_manager.flow.ports import Services, Tx
@@ -61,12 +61,12 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     now = s.clock.now()
     outcome, payload = verdict.get("outcome", ""), verdict.get("payload")
     inferred = verdict.get("inferred", False)
-    usage = verdict.get("usage") or {}
+    cost = verdict.get("cost") or {}
     tx.runs.update(
         run.id, status=RunStatus.COMPLETED, outcome=outcome, payload=payload, ended_at=now
     )
     completed = event.AgentCompleted(
-        run=run.id, outcome=outcome, inferred=inferred, cost_usd=usage.get("cost_usd")
+        run=run.id, outcome=outcome, inferred=inferred, cost_usd=cost.get("usd")
     )
     actor = agent_actor(run)
     tx.events.add(run.task_id, completed, actor, now)
@@ -77,20 +77,27 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     transitions.report(tx, s, run.task_id, fired, actor)
 
 
-def keep(tx: Tx, run: Run, verdict: Verdict) -> None:
-    """What was used, and the session to go on with."""
-    usage = verdict.get("usage")
+def keep(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    """What was used, what that cost, and the session to go on with."""
+    usage, cost = verdict.get("usage"), verdict.get("cost")
+    spent = Cost.model_validate(cost) if cost else None
     tx.runs.update(
         run.id,
         usage=Usage.model_validate(usage) if usage else None,
+        cost_usd=spent.usd if spent else None,
+        cost_basis=spent.basis if spent else None,
         session=verdict.get("session") or run.session,
     )
+    disbelieved = verdict.get("usage_refused")
+    if disbelieved:
+        told = event.UsageRefused(run=run.id, reason=disbelieved)
+        tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
 
 
 def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     """Usage, session and what the checks said, whatever the outcome."""
     now = s.clock.now()
-    keep(tx, run, verdict)
+    keep(tx, s, run, verdict)
     tx.runs.update(run.id, head_sha=verdict.get("head_sha"))
     refused = verdict.get("refused")
     if refused:

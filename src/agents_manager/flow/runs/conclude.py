@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agents_manager.domain import cost
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
@@ -55,7 +56,7 @@ async def conclude(
         verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
     if "repair" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
-    return {**verdict, **_kept(said)}
+    return {**verdict, **_kept(run, project, said, s)}
 
 
 async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verdict:
@@ -65,14 +66,21 @@ async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verd
         return Verdict()
     try:
         agent = s.agents.get(run.agent, project)
-        return _kept(await asyncio.to_thread(agent.read, directory))
+        said = await asyncio.to_thread(agent.read, directory)
+        return _kept(run, project, said, s)
     except (InvalidInput, OSError):
         return Verdict()
 
 
-def _kept(said: Said) -> Verdict:
-    usage = said.usage.model_dump(mode="json") if said.usage else None
-    return Verdict(usage=usage, session=said.session)
+def _kept(run: Run, project: Project, said: Said, s: Services) -> Verdict:
+    prices = {**s.prices, **s.configs.of(project).prices}
+    spent = cost.of_turn(said.usage, run.model, prices)
+    return Verdict(
+        usage=said.usage.model_dump(mode="json") if said.usage else None,
+        usage_refused=said.usage_refused,
+        cost=spent.model_dump(mode="json") if spent else None,
+        session=said.session,
+    )
 
 
 async def _judge(

@@ -5,8 +5,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+from agents_manager.domain import cost
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.run import Usage
+from agents_manager.domain.run import Cost, Usage
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
@@ -31,7 +32,7 @@ async def _end(run_id: RunId, verdict: Verdict, s: Services) -> None:
 
 async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
     repair: str | None = None
-    used: list[dict[str, Any] | None] = []
+    past: list[Verdict] = []
     for turn in TURNS:
         asked, directory = repair, job_dir(s, run_id, turn)
         ended = await steps.run(
@@ -41,10 +42,10 @@ async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
             f"conclude-{turn}",
             lambda t=turn, e=ended, d=directory: conclude.conclude(run_id, t, e, d, s),
         )
-        used.append(verdict.get("usage"))
+        past.append(verdict)
         repair = verdict.get("repair")
         if repair is None:
-            return {**verdict, "refused": asked, "usage": _sum(used)}
+            return {**verdict, "refused": asked, **_used(past)}
     raise AssertionError("the last turn always ends with a verdict")
 
 
@@ -53,13 +54,24 @@ async def kept(run_id: RunId, s: Services) -> Verdict:
     run, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
     turns = [await conclude.kept(run, project, begun, s) for begun in _begun(s, run_id)]
     session = next((found for t in reversed(turns) if (found := t.get("session"))), None)
-    return Verdict(usage=_sum([t.get("usage") for t in turns]), session=session)
+    return {**_used(turns), "session": session}
 
 
 def _begun(s: Services, run_id: RunId) -> list[Path]:
     """Where there is output: a turn that is stopped has a directory even if it never began."""
     turns = [job_dir(s, run_id, turn) for turn in TURNS]
     return [directory for directory in turns if (directory / OUTPUT).exists()]
+
+
+def _used(turns: list[Verdict]) -> Verdict:
+    """By all turns together."""
+    costs = [Cost.model_validate(c) if (c := turn.get("cost")) else None for turn in turns]
+    spent = cost.together(costs)
+    return Verdict(
+        usage=_sum([turn.get("usage") for turn in turns]),
+        usage_refused=next((why for t in turns if (why := t.get("usage_refused"))), None),
+        cost=spent.model_dump(mode="json") if spent else None,
+    )
 
 
 def _sum(used: list[dict[str, Any] | None]) -> dict[str, Any] | None:

@@ -32,6 +32,9 @@ class Verdict(TypedDict, total=False):
     """The reason of the repair turn that led here."""
     checks: list[Check]
     usage: dict[str, Any] | None
+    usage_refused: str | None
+    """Why what the agent said about its usage is not believed."""
+    cost: dict[str, Any] | None
     session: str | None
     head_sha: str | None
 

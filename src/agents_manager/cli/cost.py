@@ -1,0 +1,64 @@
+"""`am cost` and `am stats`: what runs cost, and how they went."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from agents_manager.cli import completing, session
+from agents_manager.cli.session import Desk
+from agents_manager.errors import InvalidInput
+
+GROUPS = ("project", "task", "agent", "model", "day")
+
+
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    from agents_manager.flow import figures
+
+    try:
+        return figures.since(value, datetime.now(UTC))
+    except InvalidInput as error:
+        raise click.BadParameter(error.message, ctx, param) from None
+
+
+def _scoped(command: Any) -> Any:
+    project = click.option(
+        "--project", shell_complete=completing.projects, help="Name or id; all unless given."
+    )
+    since = click.option(
+        "--since", callback=_since, metavar="WHEN", help="A day such as 2026-03-01, or 30d or 12h."
+    )
+    return project(since(command))
+
+
+@click.command()
+@click.option("--by", type=click.Choice(GROUPS), default="project", show_default=True)
+@_scoped
+@click.option("--limit", type=click.IntRange(min=1, max=10_000), default=50, show_default=True)
+@session.command
+async def cost(
+    desk: Desk, by: str, project: str | None, since: datetime | None, limit: int
+) -> None:
+    """Show what runs cost; those whose cost is unknown are counted beside, never as nothing."""
+    from agents_manager.cli.pages import cost as pages
+    from agents_manager.domain.cost import By
+    from agents_manager.flow import figures
+
+    report = await desk.read(
+        lambda tx: figures.cost(tx, By(by), project=project, since=since, limit=limit)
+    )
+    desk.output.show(report, lambda: pages.cost(report))
+
+
+@click.command()
+@_scoped
+@session.command
+async def stats(desk: Desk, project: str | None, since: datetime | None) -> None:
+    """Show how runs went and what merged tasks took, in all and by agent."""
+    from agents_manager.cli.pages import cost as pages
+    from agents_manager.flow import figures
+
+    report = await desk.read(lambda tx: figures.stats(tx, project=project, since=since))
+    desk.output.show(report, lambda: pages.stats(report))
