@@ -58,6 +58,7 @@ EXAMPLES: dict[str, Any] = {
     "paths": ["vendor/lib"],
     "ref": "refs/agents-manager/snapshots/1a2b3c4d5e6f7a8b/7",
     "remote": "origin",
+    "cost.usage_refused.reason": "input_tokens is -5.",
     "reasons": ["There is no plan yet."],
     "prompt_undone.again": "5e6f7a8b9c0d1e2f",
     "response": {},

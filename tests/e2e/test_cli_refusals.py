@@ -48,6 +48,7 @@ def test_bad_input_is_refused_and_changes_nothing(tmp_path: Path) -> None:
             **_reviews(ids),
             **_projects(am, tmp_path),
             **_places(tmp_path, str(taken.getsockname()[1])),
+            **_figures(),
         }
         done = {name: _run(am, one) for name, one in cases.items()}
         problems = {n: p for n, one in cases.items() if (p := _problem(one, done[n]))}
@@ -100,6 +101,16 @@ def _prepared(am: Am) -> Mapping[str, str]:
 
 def _create(am: Am, *args: str) -> str:
     return am.json("task", "create", *args)["task"]["id"]
+
+
+def _figures() -> Mapping[str, Case]:
+    return {
+        "unknown grouping": case("cost", "--by", "colour", says="'project', 'task'", code=2),
+        "no time": case("cost", "--since", "yesterday", says="such as 2026-03-01", code=2),
+        "no such day": case("stats", "--since", "2026-02-30", says='"2026-02-30" is no', code=2),
+        "cost of nowhere": case("cost", "--project", "nope", says='no such project: "nope"'),
+        "stats of nowhere": case("stats", "--project", "nope", says='no such project: "nope"'),
+    }
 
 
 def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:

@@ -16,9 +16,10 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import make_url
 
 from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.run import CostBasis
 from agents_manager.errors import MigrationFailed, SchemaTooNew
 from agents_manager.store import migrate, schema
-from agents_manager.store.database import open_database
+from agents_manager.store.database import Database, open_database
 from agents_manager.store.engines import Engines, postgres_engines, sqlite_engines
 from agents_manager.store.migrate import HEAD, SCRIPTS, run_scripts, stored_revision, upgrade
 from tests.contract.store_values import furnish
@@ -152,32 +153,66 @@ def test_scripts_and_direct_creation_write_the_same_indexes_on_postgres(postgres
     directly.dispose()
 
 
-def test_numbers_of_pull_requests_go_on_where_they_were(database_address: str) -> None:
-    engines = engines_of(database_address)
+Stored = tuple[str, str, str]
+A_TASK: tuple[Stored, ...] = (
+    ("am_project", "id, name, path, base_branch, created_at", "'p', 'p', '/p', 'm', {at}"),
+    ("am_pipeline", "id, version, document, hash, created_at", "'s', 1, '{{}}', 'h', {at}"),
+    (
+        "am_task",
+        "id, project_id, title, description, type, priority, size, complexity, tags,"
+        " acceptance_criteria, dependencies, pipeline_id, pipeline_version, status,"
+        " version, created_at, updated_at",
+        "'t', 'p', 't', '', '', '', '', '', '[]', '[]', '[]', 's', 1, 'o', 1, {at}, {at}",
+    ),
+)
+
+
+def brought_up(address: str, revision: str, *rows: Stored) -> Database:
+    """A database that had the rows in an older schema."""
+    engines = engines_of(address)
     with engines.writer.begin() as connection:
-        run_scripts(connection, SCRIPTS, "0003")
-        for table, columns, values in (
-            ("am_project", "id, name, path, base_branch, created_at", "'p', 'p', '/p', 'm', {at}"),
-            ("am_pipeline", "id, version, document, hash, created_at", "'s', 1, '{{}}', 'h', {at}"),
-            (
-                "am_task",
-                "id, project_id, title, description, type, priority, size, complexity, tags,"
-                " acceptance_criteria, dependencies, pipeline_id, pipeline_version, status,"
-                " version, created_at, updated_at",
-                "'t', 'p', 't', '', '', '', '', '', '[]', '[]', '[]', 's', 1, 'o', 1, {at}, {at}",
-            ),
-            (
-                "am_pull",
-                "id, project_id, task_id, number, title, body, head_branch, base_branch, head_sha,"
-                " state, created_at, updated_at",
-                "'u', 'p', 't', 7, '', '', 'h', 'b', 's', 'merged', {at}, {at}",
-            ),
-        ):
+        run_scripts(connection, SCRIPTS, revision)
+        for table, columns, values in (*A_TASK, *rows):
             row = values.format(at="'2026-03-01 12:00:00.000000'")
             connection.exec_driver_sql(f"INSERT INTO {table} ({columns}) VALUES ({row})")
         run_scripts(connection, SCRIPTS, HEAD)
     engines.dispose()
-    store = open_database(database_address)
+    return open_database(address)
+
+
+def test_costs_that_were_reported_are_kept(database_address: str) -> None:
+    columns = "id, task_id, project_id, effect_id, mode, status, attempt, created_at, usage"
+    runs = {"r": '{{"cost_usd": 0.25}}', "s": '{{"cost_usd": null}}', "t": None}
+    store = brought_up(
+        database_address,
+        "0007",
+        *(
+            (
+                "am_run",
+                columns,
+                f"'{id}', 't', 'p', 'e', 'plan', 'failed', 1, {{at}}, "
+                + (f"'{usage}'" if usage else "NULL"),
+            )
+            for id, usage in runs.items()
+        ),
+    )
+    found = asyncio.run(store.read(lambda tx: tx.runs.of_task(TaskId("t"))))
+    assert [(run.cost_usd, run.cost_basis) for run in found] == [
+        (0.25, CostBasis.REPORTED),
+        (None, None),
+        (None, None),
+    ]
+    store.close()
+
+
+def test_numbers_of_pull_requests_go_on_where_they_were(database_address: str) -> None:
+    pull = (
+        "am_pull",
+        "id, project_id, task_id, number, title, body, head_branch, base_branch, head_sha,"
+        " state, created_at, updated_at",
+        "'u', 'p', 't', 7, '', '', 'h', 'b', 's', 'merged', {at}, {at}",
+    )
+    store = brought_up(database_address, "0003", pull)
     assert asyncio.run(store.read(lambda tx: tx.pulls.next_number(ProjectId("p")))) == 8
     assert asyncio.run(store.read(lambda tx: tx.tasks.get(TaskId("t")))).objective == ""
     store.close()

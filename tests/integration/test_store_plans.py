@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain.cost import By
 from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import Database
-from tests.contract.store_values import furnish
+from tests.contract.store_values import NOW, furnish
 
 SHOP = ProjectId("project-1")
 PAGES: dict[str, Callable[[Tx], object]] = {
@@ -29,18 +30,43 @@ PAGES: dict[str, Callable[[Tx], object]] = {
 @pytest.mark.parametrize("asked", PAGES)
 async def test_nothing_is_sorted_or_gone_through(store: Database, asked: str) -> None:
     await store.write(furnish)
+    plan = await planned(store, PAGES[asked])
+    assert [step for step in plan if "TEMP B-TREE" in step] == []
+    assert [step for step in plan if step.startswith("SCAN") and "INDEX" not in step] == []
+
+
+async def planned(store: Database, read: Callable[[Tx], object]) -> list[str]:
+    """The steps that SQLite takes."""
     statements: list[str] = []
     with store.engines.reader.connect() as connection:
         driver: Any = connection.connection.dbapi_connection
         driver.set_trace_callback(statements.append)
-    await store.read(PAGES[asked])
-    selects = [s for s in statements if s.startswith("SELECT")]
+    await store.read(read)
+    selects = [s for s in statements if s.startswith(("SELECT", "WITH"))]
     assert selects
     with store.engines.reader.connect() as connection:
-        plan = [
+        return [
             row.detail
             for select in selects
             for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {select}")
         ]
-    assert [step for step in plan if "TEMP B-TREE" in step] == []
-    assert [step for step in plan if step.startswith("SCAN") and "INDEX" not in step] == []
+
+
+FIGURES: dict[str, Callable[[Tx], object]] = {
+    **{
+        by.value: lambda tx, by=by: tx.figures.cost(by, project=None, since=None, limit=9)
+        for by in By
+    },
+    "stats": lambda tx: tx.figures.stats(project=SHOP, since=NOW),
+}
+
+
+@pytest.mark.parametrize("asked", FIGURES)
+async def test_sums_over_runs_leave_their_long_rows_alone(store: Database, asked: str) -> None:
+    await store.write(furnish)
+    plan = await planned(store, FIGURES[asked])
+    of_runs = [step for step in plan if "am_run" in step]
+    assert of_runs
+    assert [s for s in of_runs if "COVERING INDEX ix_am_run_figures" not in s] == []
+    of_history = [step for step in plan if "am_history" in step]
+    assert [s for s in of_history if "COVERING INDEX ix_am_history_reviews" not in s] == []

@@ -77,3 +77,8 @@ def test_prose_is_cut_where_a_terminal_is_too_narrow(
     _, line = capsys.readouterr().out.splitlines()
     assert line.split() == ["1a2b3c4d", "A", "long", "title", "that", "do…", "shop"]
     assert rows[0][1] in render.to_text([Table(("ID", "TITLE", "PROJECT"), rows, cut=("TITLE",))])
+
+
+def test_what_costs_less_than_a_cent_is_not_nothing() -> None:
+    shown = [render.money(usd) for usd in (None, 0.0, 0.0004, 0.01, 12.5)]
+    assert shown == ["unknown", "$0.00", "$0.0004", "$0.01", "$12.50"]

@@ -1,10 +1,9 @@
 """What comes in over HTTP. Types are taken as they are, and unknown fields are refused."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents_manager.domain.cost import By
 from agents_manager.domain.strict_json import MAX_INT
 from agents_manager.errors import InvalidInput
 
@@ -204,7 +203,7 @@ class StatsQuery(Query):
 
 
 class CostQuery(StatsQuery):
-    by: By = By.PROJECT
+    by: Literal["project", "task", "agent", "model", "day"] = "project"
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 

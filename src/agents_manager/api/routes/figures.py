@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages
 from agents_manager.api.context import Services
+from agents_manager.domain.cost import By
 from agents_manager.flow import figures
 
 router = APIRouter(tags=["figures"])
@@ -19,7 +20,7 @@ async def get_cost(s: Services, query: Annotated[forms.CostQuery, Query()]) -> p
     return pages.CostReport.of(
         await s.store.read(
             lambda tx: figures.cost(
-                tx, query.by, project=query.project, since=since, limit=query.limit
+                tx, By(query.by), project=query.project, since=since, limit=query.limit
             )
         )
     )

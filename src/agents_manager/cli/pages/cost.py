@@ -16,7 +16,7 @@ from agents_manager.cli.render import (
 )
 from agents_manager.domain.cost import By, CostReport, Merges, Share, Spent, StatsReport, Work
 
-NOTHING = Line("No agent has run in this time.")
+NOTHING = Line("There are no runs to count.")
 NO_KEY = {By.AGENT: "(no agent yet)", By.MODEL: "(the agent's default)"}
 
 
