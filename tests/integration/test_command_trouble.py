@@ -151,6 +151,7 @@ async def test_one_that_is_cut_short_keeps_its_cost_and_session(
     (cut,) = view.runs
     assert (cut.status, cut.outcome, cut.session) == (ends, None, "s-1")
     assert cut.usage == Usage(input_tokens=7, cost_usd=0.25)
+    assert cut.cost_usd == 0.25
     assert view.prompts[0].resume.session == "s-1"
 
 
@@ -189,6 +190,7 @@ async def test_one_that_is_stopped_keeps_them_whoever_ends_it(
         (cut,) = view.runs
         assert (cut.status, cut.outcome, cut.session) == (RunStatus.CANCELLED, None, "s-1")
         assert cut.usage == Usage(input_tokens=7, cost_usd=0.25)
+        assert cut.cost_usd == 0.25
         runners.released.set()
         view = await world.wait(task, lambda v: bool(v.prompts), "a question")
         assert view.prompts[0].resume.session == "s-1"

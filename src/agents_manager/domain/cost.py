@@ -52,9 +52,10 @@ class PriceTable(Value):
 def refusal(name: str, amount: object) -> str | None:
     """Why an amount that an agent reported is not believed; None if it may be."""
     money = name == "cost_usd"
-    number = type(amount) is int or (money and type(amount) is float)
-    if number and 0 <= amount <= (MAX_USD if money else MAX_TOKENS):  # pyright: ignore[reportOperatorIssue]
-        return None
+    if isinstance(amount, int | float) and not isinstance(amount, bool):
+        fits = money or isinstance(amount, int)
+        if fits and 0 <= amount <= (MAX_USD if money else MAX_TOKENS):
+            return None
     return f"{name} is {visible(repr(amount), 60)}."
 
 

@@ -191,11 +191,6 @@ effect = Table(
     ),
 )
 
-RUN_FIGURES = (
-    *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
-    "cost_usd",
-)
-
 run = Table(
     "am_run",
     metadata,
@@ -221,7 +216,11 @@ run = Table(
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.
-    Index("ix_am_run_figures", *RUN_FIGURES),
+    Index(
+        "ix_am_run_figures",
+        *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
+        "cost_usd",
+    ),
     _partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
 )
 
