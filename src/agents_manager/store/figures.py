@@ -180,30 +180,36 @@ def _merges(scope: _Scope, *, by_agent: bool) -> SelectBase:
         .having(worked == 1)
         .subquery()
     )
+    # Grouped by themselves: task by task, Postgres without statistics takes a wrong index.
     people = (
-        select(func.count())
-        .select_from(schema.history)
-        .where(_HISTORY.task_id == spent.c.task_id, text(schema.REVIEWS))
-        .scalar_subquery()
+        select(_HISTORY.task_id, func.count().label("number"))
+        .where(text(schema.REVIEWS))
+        .group_by(_HISTORY.task_id)
+        .subquery()
     )
+    reviewed = case((_RUN.status == RunStatus.COMPLETED, 1), else_=0)
     agents = (
-        select(func.count())
-        .select_from(schema.run)
-        .where(
-            _RUN.task_id == spent.c.task_id,
-            _RUN.mode == "review",
-            _RUN.status == RunStatus.COMPLETED,
+        select(
+            _RUN.task_id,
+            func.sum(case((_RUN.mode == "review", reviewed), else_=0)).label("number"),
         )
-        .scalar_subquery()
+        .group_by(_RUN.task_id)
+        .subquery()
     )
     known = spent.c.unknown == 0
-    return select(
-        spent.c.agent,
-        func.count(),
-        _number(known),
-        func.sum(case((known, spent.c.cost))),
-        func.sum(people + agents),
-    ).group_by(spent.c.agent)
+    return (
+        select(
+            spent.c.agent,
+            func.count(),
+            _number(known),
+            func.sum(case((known, spent.c.cost))),
+            func.sum(func.coalesce(people.c.number, 0) + agents.c.number),
+        )
+        .select_from(spent)
+        .join(agents, agents.c.task_id == spent.c.task_id)
+        .outerjoin(people, people.c.task_id == spent.c.task_id)
+        .group_by(spent.c.agent)
+    )
 
 
 class Figures:
