@@ -1,12 +1,19 @@
 """`am doctor`: each thing that can be wrong is told with its way out, and nothing is made."""
 
 import json
+import shutil
 import sqlite3
+import subprocess
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.e2e.am_program import Am
+from agents_manager.engine.host import HostLock
+from tests.asking import Clock, seated
+from tests.e2e.am_program import PROGRAM, Am
+from tests.postgres import missing
 
 
 @pytest.fixture
@@ -21,8 +28,11 @@ def told(am: Am, **env: str) -> tuple[int, dict[str, tuple[str, str]]]:
     done = am("doctor", "--json", env=env)
     document = json.loads(done.out)
     assert document["ok"] == (done.code == 0)
-    found = {c["name"]: (c["state"], f"{c['text']} {c['way_out']}") for c in document["checks"]}
-    return done.code, found
+    return done.code, findings(document)
+
+
+def findings(document: Any) -> dict[str, tuple[str, str]]:
+    return {c["name"]: (c["state"], f"{c['text']} {c['way_out']}") for c in document["checks"]}
 
 
 def test_where_nothing_is_nothing_is_made(am: Am) -> None:
@@ -46,7 +56,7 @@ def _healthy(am: Am) -> None:
     assert found["project shop"] == ("ok", f"{am.repo} ")
     assert found["server"] == ("ok", "None runs, and nothing waits for one. ")
     am.text("task", "create", "Door", "--pipeline", "simple", "--start")
-    assert told(am)[1]["server"] == ("warn", "None runs, and 1 effects wait for one. am serve")
+    assert told(am)[1]["server"] == ("warn", "None runs, and 1 effect waits for one. am serve")
     said = am.text("doctor")
     assert said.splitlines()[0].startswith("ok    Python")
     assert "0 failures, 2 warnings" in said
@@ -106,3 +116,67 @@ def test_git_must_be_there(am: Am, tmp_path: Path) -> None:
     old.unlink()
     code, found = told(am, PATH=str(old.parent))
     assert (code, found["git"][0]) == (1, "fail")
+
+
+@pytest.mark.parametrize(("size", "state"), [(40, "fail"), (600, "warn")])
+def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
+    """A small disk of our own, which nobody else sees and which goes with the process."""
+    am.home.mkdir()
+    mounted = f'mount -t tmpfs -o size={size}m,mode=700 none "$AM_HOME" && exec "$@"'
+    private = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
+    if not shutil.which("unshare") or subprocess.run([*private, "true"], check=False).returncode:
+        missing("A disk of one's own takes Linux with user namespaces.")
+    done = subprocess.run(
+        [*private, mounted, "sh", PROGRAM, "doctor", "--json"],
+        cwd=am.repo,
+        env=am.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (1 if state == "fail" else 0), done
+    told, text = findings(json.loads(done.stdout))["disk"]
+    assert told == state
+    assert text == (
+        f"Only {size} MB are free at {am.home}. "
+        "Make room; am task clean removes the worktrees of finished tasks."
+    )
+
+
+async def test_a_clock_that_went_back(am: Am) -> None:
+    ahead = Clock(datetime.now(UTC) + timedelta(seconds=30))
+    async with seated(am.home, am.repo, "", ahead) as table:
+        await table.task()
+        assert told(am)[1]["clock"][0] == "ok"
+        ahead.turn(days=2)
+        await table.task()
+    code, found = told(am)
+    state, text = found["clock"]
+    assert (code, state) == (0, "warn")
+    assert f"but the newest task is of {ahead.now():%Y-%m-%d %H:%M}." in text
+    assert text.endswith("Set the clock; what is due would wait until then.")
+
+
+async def test_effects_that_the_server_should_have_performed(am: Am) -> None:
+    """A process that holds the place of the server, and does nothing."""
+    clock = Clock(datetime.now(UTC) - timedelta(minutes=11))
+    async with seated(am.home, am.repo, "", clock) as table:
+        prompt = await table.asking()
+        kinds = [e.kind for e in await table.effects(prompt.task_id)]
+        assert sorted(kinds) == ["notify", "start_agent"]
+        assert told(am)[1]["effects"] == ("ok", "2 open, none stuck. ")
+        with HostLock(am.home):
+            code, found = told(am)
+            assert (code, found["effects"]) == (
+                1,
+                (
+                    "fail",
+                    "1 effect should have been performed ten minutes ago or longer: notify. "
+                    f"Start the server anew; am task why {prompt.task_id} says more.",
+                ),
+            )
+            [notice] = [e for e in await table.effects(prompt.task_id) if e.kind == "notify"]
+            checking = {"kind": "run_checks", "status": "started"}
+            await table.s.store.write(lambda tx: tx.effects.update(notice.id, **checking))
+            code, found = told(am)
+            assert (code, found["effects"]) == (0, ("ok", "2 open, none stuck. "))

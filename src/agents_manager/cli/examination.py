@@ -15,8 +15,9 @@ from typing import Literal
 
 from agents_manager import bootstrap, settings
 from agents_manager.bootstrap import Program
+from agents_manager.cli.render import counted
 from agents_manager.domain.plugin import Plugin
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
@@ -113,11 +114,11 @@ def _home(home: Path) -> Finding:
 def _disk(home: Path) -> Finding:
     there = next(folder for folder in (home, *home.parents) if folder.exists())
     free = shutil.disk_usage(there).free
-    text = f"{free // MEGABYTE:,} MB free"
+    text = f"{free // MEGABYTE:,} MB are free at {there}."
+    if free >= LITTLE:
+        return Finding("disk", "ok", text)
     way = "Make room; am task clean removes the worktrees of finished tasks."
-    if free < TOO_LITTLE:
-        return Finding("disk", "fail", text, way)
-    return Finding("disk", "warn", text, way) if free < LITTLE else Finding("disk", "ok", text)
+    return Finding("disk", "fail" if free < TOO_LITTLE else "warn", f"Only {text}", way)
 
 
 def _token(path: Path) -> Finding:
@@ -217,24 +218,29 @@ async def _server(program: Program, *, live: bool) -> Finding:
         return Finding("server", "ok", "One works on this data directory.")
     waiting = len(await program.services.store.read(lambda tx: tx.effects.open()))
     if waiting:
-        return Finding(
-            "server", "warn", f"None runs, and {waiting} effects wait for one.", "am serve"
-        )
+        wait = "1 effect waits" if waiting == 1 else f"{waiting} effects wait"
+        return Finding("server", "warn", f"None runs, and {wait} for one.", "am serve")
     return Finding("server", "ok", "None runs, and nothing waits for one.")
 
 
 async def _stuck(program: Program, *, live: bool) -> Finding:
-    """Effects that a server that runs should have performed. Agents may wait for a free place."""
+    """Effects that a server that runs should have performed."""
     since = datetime.now(UTC) - LATE
     found = await program.services.store.read(lambda tx: tx.effects.open())
-    late = [e for e in found if e.kind != "start_agent" and e.due_at < since]
+    late = [e for e in found if e.due_at < since and not _may_take_long(e)]
     if live and late:
         kinds = ", ".join(sorted({e.kind for e in late}))
-        text = f"{len(late)} effects are overdue by more than ten minutes: {kinds}."
-        return Finding(
-            "effects", "fail", text, "Start the server anew; am task why TASK says more."
-        )
+        number = counted(len(late), "effect")
+        text = f"{number} should have been performed ten minutes ago or longer: {kinds}."
+        way = f"Start the server anew; am task why {late[0].task_id} says more."
+        return Finding("effects", "fail", text, way)
     return Finding("effects", "ok", f"{len(found)} open, none stuck.")
+
+
+def _may_take_long(effect: EffectRow) -> bool:
+    """Agents may wait for a free place, and checks take the time they take."""
+    checking = effect.kind == "run_checks" and effect.status == "started"
+    return checking or effect.kind == "start_agent"
 
 
 async def _project(program: Program, project: Project) -> Finding:
