@@ -1,10 +1,5 @@
-"""A private Postgres for the tests: one cluster per test process, one database per test.
+"""A private Postgres for the tests: one cluster per test process, one database per test."""
 
-Where Postgres is not installed, root installs Debian's package; anyone else gets the tests marked
-as not run, and a failure in CI.
-"""
-
-import fcntl
 import os
 import pwd
 import shutil
@@ -16,31 +11,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from uuid import uuid4
 
 import psycopg
 import pytest
 
+from tests.debian import have
+
 START_TIMEOUT_S = 30
-INSTALL_LOCK = Path(tempfile.gettempdir()) / "agents-manager-install-postgres.lock"
 
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The address of a cluster that is this process's own. Tests want `fresh_database` of it."""
-    programs = find_programs() or install()
-    if programs is None:
-        missing("Postgres is not installed: sudo apt-get install postgresql")
-    with cluster(programs) as url:
+    with cluster(have("postgresql", find_programs)) as url:
         yield url
-
-
-def missing(reason: str) -> NoReturn:
-    """Ends the test as not run, or as failed in CI, where every part must be there."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)
 
 
 def fresh_database(url: str) -> str:
@@ -61,22 +47,6 @@ def find_programs() -> Path | None:
     if on_path := shutil.which("initdb"):
         folders.append(Path(on_path).parent)
     return folders[0] if folders else None
-
-
-def install() -> Path | None:
-    if os.geteuid() != 0 or not shutil.which("apt-get"):
-        return None
-    # RUNLEVEL=1 keeps the package from starting a server of its own.
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    with INSTALL_LOCK.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not find_programs():
-            for command in (
-                ["apt-get", "update", "-qq"],
-                ["apt-get", "install", "-qq", "-y", "--no-install-recommends", "postgresql"],
-            ):
-                subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return find_programs()
 
 
 @contextmanager

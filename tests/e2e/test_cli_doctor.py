@@ -12,8 +12,8 @@ import pytest
 
 from agents_manager.engine.host import HostLock
 from tests.asking import Clock, seated
+from tests.debian import missing
 from tests.e2e.am_program import PROGRAM, Am
-from tests.postgres import missing
 
 
 @pytest.fixture

@@ -7,6 +7,9 @@ from agents_manager.cli.render import lines
 from agents_manager.cli.serve import as_json
 
 SHELLS = ("bash", "zsh", "fish")
+MORE = {"zsh": "\ncompdef _am_completion am\n"}
+"""As a file in $fpath, click's script for zsh answers the first Tab, but not the second: it takes
+that for being sourced."""
 
 
 @click.command()
@@ -25,5 +28,5 @@ def completion(ctx: click.Context, shell: str, as_json: bool) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    script = kind(ctx.find_root().command, {}, "am", "_AM_COMPLETE").source()
+    script = kind(ctx.find_root().command, {}, "am", "_AM_COMPLETE").source() + MORE.get(shell, "")
     Output(as_json=as_json).show({"shell": shell, "script": script}, lambda: lines(script))
