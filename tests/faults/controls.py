@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,21 @@ def leave_locks() -> None:
     locks.drop_since, locks.drop_stale = lambda *_: None, nothing
 
 
+def remember_times() -> None:
+    """A server knows only the times of questions that were asked while it was up."""
+    add, due = Prompts.add, Prompts.due
+    remembered: set[PromptId] = set()
+
+    def remember(self: Prompts, prompt: Prompt) -> None:
+        add(self, prompt)
+        remembered.add(prompt.id)
+
+    def due_of_mine(self: Prompts, now: datetime) -> list[PromptId]:
+        return [found for found in due(self, now) if found in remembered]
+
+    Prompts.add, Prompts.due = remember, due_of_mine
+
+
 CONTROLS = {
     "the look before the merge": Control(
         off=merge_without_looking,
@@ -130,6 +146,12 @@ CONTROLS = {
         off=answer_without_comparing,
         server="transaction prompts.answer done #2",
         expected="was taken twice|TransitionRefused",
+    ),
+    "times in the rows": Control(
+        off=remember_times,
+        server="TurnedClock.turn done #2",
+        walk=Walk(timed=True, patience_s=6.0),
+        expected="stuck in needs_info",
     ),
     "clearing the locks of a killed git": Control(
         off=leave_locks,

@@ -15,6 +15,14 @@ from tests.postgres import fresh_database
 
 SEED = 20
 COUNT = Death(call=0, at=0)
+TIMES = (
+    *(f"TurnedClock.turn done #{n}" for n in (1, 2, 4)),
+    "transaction timers._remind_project commits #1",
+    "transaction timers._remind_project done #1",
+    "transaction prompts.answer done #1",
+    "transaction timers.fire done #2",
+)
+"""A reminder, a default and an expiry: due while no server is up, and done but not yet known."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +38,8 @@ class Reference:
     """How many system calls of a git change files, by its number."""
     cancelling_told: Sequence[str]
     cancelling_points: Sequence[str]
+    timed_told: Sequence[str]
+    timed_points: Sequence[str]
     postgres: str = ""
     """Where a new database may be made, for the group that wants one."""
 
@@ -104,6 +114,16 @@ def cancelling(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     labels = reference.cancelling_points
     chosen = labels if full else [label for label in labels if "stop" in label]
     plan = Plan(walk=Walk(cancelled=True), undisturbed=reference.cancelling_told)
+    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+
+
+def timers(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, from when time begins to do something to questions. A clock that was
+    turned when the server dies makes something due while no server is up."""
+    passed = reference.timed_points
+    labels = passed[passed.index("TurnedClock.turn begins #1") :]
+    plan = Plan(walk=Walk(timed=True), undisturbed=reference.timed_told)
+    chosen = labels if full else TIMES
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
 
@@ -322,6 +342,7 @@ def _last_ref_update(reference: Reference) -> Death:
 GROUPS: dict[str, Group] = {
     "server": server,
     "cancelling": cancelling,
+    "timers": timers,
     "postgres": postgres,
     "runner": runner,
     "git": git,

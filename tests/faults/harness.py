@@ -64,13 +64,15 @@ class Harness:
         return report
 
     def _undisturbed(self) -> Reference:
-        """Walks that nothing disturbs: one counts the points, one what git does to files, and one
-        is cancelled."""
+        """Walks that nothing disturbs: one counts the points, one what git does to files, one is
+        cancelled, and one is moved by time."""
         case, traced = self._fresh(), self._fresh()
         ending = live(case, 1, Plan())
         counted = live(traced, 1, Plan(git=groups.COUNT))
         cancelled = live(self._fresh(), 1, Plan(walk=Walk(cancelled=True)))
-        faults = [*ending.violations, *counted.violations, *cancelled.violations]
+        timed = live(self._fresh(), 1, Plan(walk=Walk(timed=True)))
+        walks = (ending, counted, cancelled, timed)
+        faults = [fault for walk in walks for fault in walk.violations]
         assert not faults, f"the undisturbed walk fails: {faults}\n{_log(case)}"
         return Reference(
             told=ending.told,
@@ -80,6 +82,8 @@ class Harness:
             changes=groups.changes(traced / "evidence", counted.gits),
             cancelling_told=cancelled.told,
             cancelling_points=cancelled.points,
+            timed_told=timed.told,
+            timed_points=timed.points,
         )
 
     def _fresh(self) -> Path:

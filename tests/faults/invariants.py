@@ -16,6 +16,7 @@ from sqlalchemy import select
 from agents_manager.bootstrap import Program
 from agents_manager.domain.event import Logged
 from agents_manager.domain.ids import TaskId
+from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import History, Result, Task
@@ -92,6 +93,10 @@ def violations(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
     ]
 
 
+def violations_of_timed(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
+    return [*violations_of_cancelled(found, undisturbed), *_notices(found), *_times(found)]
+
+
 def violations_of_cancelled(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
     return [
         *_state(found, "cancelled"),
@@ -126,6 +131,19 @@ def _record(found: Found) -> Iterator[str]:
             yield f"the prompt {prompt.type} is still open"
         if answers[prompt.id] != (prompt.status is PromptStatus.RESPONDED):
             yield f"the prompt {prompt.type} was answered {answers[prompt.id]} times"
+
+
+def _times(found: Found) -> Iterator[str]:
+    """One question was answered by default, one expired, and people were reminded once of each."""
+    hasty, slow = (p for p in found.prompts if p.type is PromptType.INFO_REQUEST)
+    if (hasty.status, hasty.responded_via) != (PromptStatus.RESPONDED, "default"):
+        yield f"the default was not taken: {hasty.status} via {hasty.responded_via}"
+    if slow.status is not PromptStatus.EXPIRED:
+        yield f"what should have expired is {slow.status}"
+    told = Counter(e.data["prompt"] for e in found.events if e.type == "prompt_reminded")
+    keys = [id_ for id_, *_ in found.effects if "-reminder-" in id_]
+    if (told[hasty.id], told[slow.id], len(keys)) != (1, 1, 2):
+        yield f"people were reminded {told[hasty.id]} and {told[slow.id]} times by {keys}"
 
 
 def _once(found: Found) -> Iterator[str]:

@@ -7,15 +7,15 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from signal import SIGKILL
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from agents_manager import bootstrap, log
 from agents_manager.engine import runners
-from agents_manager.flow import hooks
+from agents_manager.flow import hooks, supervisor
 from agents_manager.settings import Settings
 from tests.faults import controls, git_deaths, invariants, points, scenario
 from tests.faults.scenario import TO_THE_END, Walk
@@ -86,8 +86,10 @@ def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) ->
         os.dup2(output, 1)
         os.dup2(output, 2)
         log.configure(json=False, level="info")
-        # Waiting for a retry proves nothing.
+        # Waiting proves nothing.
         hooks.BACKOFF_S = 0.02
+        if plan.walk.timed:
+            supervisor.EVERY_S = supervisor.TIMERS_S = 0.02
         if plan.off is not None:
             controls.CONTROLS[plan.off].off()
         counted = points.Points(last_words, plan.server)
@@ -109,10 +111,12 @@ async def _walk(case: Path, plan: Plan) -> Ending:
     home, repo, evidence = case / "home", case / "repo", case / "evidence"
     program = (*runners.PROGRAM[:-1], str(DYING_RUNNER), runners.PROGRAM[-1])
     argv = (*program, str(evidence), plan.runner)
-    parts = {
+    parts: dict[str, Any] = {
         "runners": runners.DetachedRunners(argv),
         "channels": (scenario.Notebook(evidence / "notes"),),
     }
+    if plan.walk.timed:
+        parts["clock"] = scenario.TurnedClock(evidence / "clock")
     async with bootstrap.worker(Settings(home, plan.url), **parts) as worker:
         try:
             task_id = await scenario.go(worker, repo, plan.walk)
@@ -120,9 +124,14 @@ async def _walk(case: Path, plan: Plan) -> Ending:
             return Ending(violations=[str(error)])
         await _workflows_end()
         found = await invariants.found(worker, task_id, repo, evidence)
-    judge = invariants.violations_of_cancelled if plan.walk.cancelled else invariants.violations
-    faults = judge(found, plan.undisturbed)
+    faults = _judge(plan.walk)(found, plan.undisturbed)
     return Ending(violations=faults, told=invariants.told(found))
+
+
+def _judge(walk: Walk) -> Callable[[invariants.Found, Sequence[str] | None], list[str]]:
+    if walk.timed:
+        return invariants.violations_of_timed
+    return invariants.violations_of_cancelled if walk.cancelled else invariants.violations
 
 
 async def _workflows_end() -> None:

@@ -23,7 +23,7 @@ from agents_manager.scm import git as scm_git
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
 from agents_manager.store.tx import Database
-from tests.faults.scenario import Notebook
+from tests.faults.scenario import Notebook, TurnedClock
 
 PORTS: dict[type, tuple[str, ...]] = {
     DetachedRunners: ("start_or_adopt", "wait", "stop"),
@@ -31,6 +31,7 @@ PORTS: dict[type, tuple[str, ...]] = {
     LocalForge: ("publish", "merge"),
     CommandChecks: ("run",),
     Notebook: ("send",),
+    TurnedClock: ("turn",),
 }
 
 

@@ -1,7 +1,7 @@
 """The walk that is killed: one task of the pipeline `feature`, with a question, a plan review, a
 code review that asks for changes, a rework with a repair turn, and a merge; or, shorter, one that
-is cancelled while its agent works. The person in it decides from what is stored, so that after a
-crash anybody can go on in their place."""
+is cancelled while its agent works, and one of `simple` whose questions only time answers. The
+person in it decides from what is stored, so that after a crash anybody can go on in their place."""
 
 import asyncio
 import json
@@ -10,10 +10,12 @@ import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from agents_manager.bootstrap import Program
+from agents_manager.domain import pipeline
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus, recommended_answer
@@ -31,6 +33,10 @@ VISITS = 9
 MAX_CHOICES = 6
 """Whom a person keeps telling to try again has lost something."""
 
+DAY_S, HOUR_S = 86_400, 3_600
+REMINDED_S, DEFAULT_S, EXPIRED_S = DAY_S, DAY_S + HOUR_S, DAY_S + 2 * HOUR_S
+"""When people are reminded of a question, its default is taken, or it expires."""
+
 CHECK = {"checks": {"lines": {"command": "test -s work.txt"}}}
 LINES = ("0.1", "0.2", "1.1", "1.2")
 """What an undisturbed walk leaves in `work.txt`."""
@@ -42,6 +48,8 @@ class Walk:
     """How long the first working agent takes."""
     cancelled: bool = False
     """Whether the person cancels the task while its first agent is up."""
+    timed: bool = False
+    """Whether the person only lets time pass."""
     patience_s: float = 25.0
 
 
@@ -52,6 +60,10 @@ def script(walk: Walk) -> Mapping[str, Any]:
     """Every turn appends a line of its own: an agent that is started twice tells on itself."""
     if walk.cancelled:
         return {"plan": [[{"say": "Up."}, {"hang": True}]]}
+    if walk.timed:
+        ask = {"question": "Which?", "suggested_answer": "This."}
+        hasty = {"questions": [{"id": "q1", **ask, "default_after_s": DEFAULT_S}]}
+        return {"implement": [[{"ask": hasty}], [{"ask": ask}]]}
     question = {"question": "Now?", "options": [{"label": "Yes", "recommended": True}]}
     first = [
         _line("0.1"),
@@ -107,6 +119,22 @@ class Notebook:
             file.write(f"{key}\n")
 
 
+class TurnedClock:
+    """The clock on the wall, which the person turns on. It says the same to the next server."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def now(self) -> datetime:
+        ahead = float(self._path.read_text()) if self._path.exists() else 0.0
+        return datetime.now(UTC) + timedelta(seconds=ahead)
+
+    async def turn(self, to: datetime) -> None:
+        fresh = self._path.with_suffix(".new")
+        fresh.write_text(str((to - datetime.now(UTC)).total_seconds()))
+        fresh.replace(self._path)
+
+
 async def go(program: Program, repo: Path, walk: Walk) -> TaskId:
     """Goes on from whatever is stored until nothing is left to do."""
     s = program.services
@@ -149,15 +177,28 @@ async def _task(program: Program, repo: Path, walk: Walk) -> Task:
     if known:
         return known[0]
     block = f"```agent-script\n{json.dumps(script(walk))}\n```"
-    new = tasks.NewTask(title=TITLE, description=block, pipeline="feature")
+    name = "simple" if walk.timed else "feature"
+    if walk.timed:
+        await _let_questions_expire(program)
+    new = tasks.NewTask(title=TITLE, description=block, pipeline=name)
     return await tasks.create(s, project, new, ANN)
+
+
+async def _let_questions_expire(program: Program) -> None:
+    simple, now = program.services.built_in["simple"], program.services.clock.now()
+    document = json.loads(json.dumps(simple))
+    for status in document["statuses"]:
+        if status["id"] == "needs_info":
+            status["prompt"]["expires_after"] = EXPIRED_S
+    parsed = pipeline.parse(document)
+    await program.services.store.write(lambda tx: tx.pipelines.save(parsed, document, now))
 
 
 async def _say_again(program: Program, task: Task) -> None:
     """Somebody who was cut off cannot know whether the answer was taken, and repeats it."""
     s = program.services
     for prompt in await s.store.read(lambda tx: tx.prompts.of_task(task.id)):
-        if prompt.status is PromptStatus.RESPONDED:
+        if prompt.status is PromptStatus.RESPONDED and prompt.responded_by == ANN.name:
             answer = _answer(await s.store.read(lambda tx, p=prompt: _before(tx, p)), prompt)
             again = await prompts.answer(s, prompt.id, answer, ANN, key=_key(prompt))
             assert again.repeated, f"the answer to {prompt.id} was taken twice"
@@ -174,6 +215,8 @@ async def _act(program: Program, view: TaskView, walk: Walk) -> bool:
     s = program.services
     if view.prompts:
         prompt = view.prompts[0]
+        if walk.timed and prompt.type is PromptType.INFO_REQUEST:
+            return await _let_time_pass(program, prompt)
         before = await s.store.read(lambda tx: _before(tx, prompt))
         if sum(p.type is PromptType.CHOICE for p in before) > MAX_CHOICES:
             raise Stuck(await _told(program, view))
@@ -195,6 +238,18 @@ async def _cancel(program: Program, view: TaskView) -> bool:
         return False
     with suppress(TransitionRefused):  # It was stopped and cancelled since the look.
         await tasks.move(s, view.task.id, ANN, to="cancelled")
+    return True
+
+
+async def _let_time_pass(program: Program, prompt: Prompt) -> bool:
+    """To a moment after the next thing that time does to a question, when all else is done."""
+    s = program.services
+    assert isinstance(s.clock, TurnedClock)
+    ends = DEFAULT_S if prompt.default_at else EXPIRED_S
+    due = prompt.created_at + timedelta(seconds=ends if prompt.reminders else REMINDED_S)
+    if s.clock.now() >= due or await s.store.read(lambda tx: tx.effects.open(prompt.task_id)):
+        return False
+    await s.clock.turn(due + timedelta(seconds=1))
     return True
 
 
@@ -225,6 +280,8 @@ def _answer(before: list[Prompt], prompt: Prompt) -> Mapping[str, Any]:
                 return {"decision": "approved"}
             comment = {"file": "work.txt", "line": 1, "severity": "must_fix", "comment": "More."}
             return {"decision": "changes_requested", "comments": [comment]}
+        case PromptType.CHOICE if "in time" in prompt.payload["reason"]:
+            return {"choice_id": "cancel"}
         case PromptType.CHOICE:
             again = next(c for c in prompt.payload["choices"] if "again" in c["label"])
             return {"choice_id": again["id"]}

@@ -17,13 +17,14 @@ FULL = os.environ.get("AM_FAULTS") == "full"
 LEAST = {
     "server": 800,
     "cancelling": 60,
+    "timers": 60,
     "postgres": 200,
     "runner": 200,
     "git": 250,
     "machine": 120,
     "retries": 30,
     "histories": 4,
-    "controls": 5,
+    "controls": 6,
 }
 """How many points must have been found: counting that finds few has gone blind."""
 GROUPS = os.environ.get("AM_FAULT_GROUPS", "").split() or list(LEAST)
