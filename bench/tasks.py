@@ -110,7 +110,7 @@ def _events(tx: Tx, where: Place) -> None:
 
 
 def _inbox(tx: Tx, _: Place) -> None:
-    assert len(views.inbox(tx)) == WAITING
+    assert len(views.inbox(tx).items) == WAITING
 
 
 async def _over_http(where: Place) -> None:

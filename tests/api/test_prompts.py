@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from agents_manager.api import auth
-from agents_manager.flow import tasks
+from agents_manager.flow import removal, tasks
 from agents_manager.flow.ports import Tx
 from tests.api.scenes import ANN, ANSWER, OWNER, Scene, told
 
@@ -192,3 +192,41 @@ async def test_those_with_tasks_behind_come_first_then_the_oldest(
         ("third", ["behind"]),
         ("first", []),
     ]
+
+
+async def test_the_inbox_comes_in_pages(api: httpx.AsyncClient, scene: Scene) -> None:
+    asked = [await scene.asking(title=f"task {n}") for n in range(5)]
+    await scene.task("behind", dependencies=[asked[4].task_id])
+    order = [asked[4], *asked[:4]]
+    assert await seen(api, limit=5) == [p.id for p in order]
+    assert await seen(api, limit=1) == [p.id for p in order]
+    assert await seen(api, limit=2) == [p.id for p in order]
+
+
+async def test_a_cursor_holds_when_its_question_is_gone_or_moved(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    asked = [await scene.asking(title=f"task {n}") for n in range(4)]
+    first = (await api.get(f"{API}/prompts", params={"limit": 2})).json()
+    await api.post(f"{API}/prompts/{asked[0].id}/answer", json=ANSWER)
+    await scene.task("behind", dependencies=[asked[1].task_id])
+    assert await seen(api, cursor=first["next"]) == [asked[2].id, asked[3].id]
+    await removal.delete(scene.s, asked[1].task_id, ANN, force=True)
+    assert await seen(api, cursor=first["next"]) == [asked[2].id, asked[3].id]
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "2-1-a", "1--a", "1-1-", "0-9999999999999999999-a"])
+async def test_a_cursor_of_something_else(api: httpx.AsyncClient, cursor: str) -> None:
+    response = await api.get(f"{API}/prompts", params={"cursor": cursor})
+    body = told(response, 422, "InvalidInput")
+    assert body["message"] == "The cursor is not one of this listing."
+
+
+async def seen(api: httpx.AsyncClient, **query: Any) -> list[str]:
+    """The questions of all pages from there on."""
+    page = (await api.get(f"{API}/prompts", params=query)).json()
+    ids = [item["prompt"]["id"] for item in page["items"]]
+    if page["next"] is None:
+        return ids
+    assert len(ids) == query["limit"]
+    return ids + await seen(api, **{**query, "cursor": page["next"]})

@@ -246,6 +246,20 @@ async def test_prompts_that_nobody_heard_of(any_store: Database) -> None:
     assert found == ["older", "old"]
 
 
+async def test_tasks_that_others_wait_for_are_those_that_ask(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "asking", "alone", "answered", "working")
+        for task in ("asking", "alone", "answered"):
+            tx.prompts.add(a_prompt(f"prompt-of-{task}", task))
+        tx.prompts.update(PromptId("prompt-of-answered"), status=PromptStatus.RESPONDED)
+        behind = (TaskId("asking"), TaskId("answered"), TaskId("working"))
+        tx.tasks.add(a_task("behind", dependencies=behind))
+        tx.tasks.add(a_task("behind-too", dependencies=behind[:1]))
+
+    await any_store.write(write)
+    assert await any_store.read(lambda tx: tx.prompts.awaited()) == {"asking"}
+
+
 async def test_an_event_is_logged_with_its_sentence(any_store: Database) -> None:
     await any_store.write(furnish)
     blocked = StatusBlocked(status="open", trigger="manual", reasons=("No.", "Not now."))

@@ -153,11 +153,14 @@ class Query(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class TaskQuery(Query):
-    project: Short | None = None
-    status: Short | None = None
+class PageQuery(Query):
     cursor: Short | None = None
     limit: Annotated[int, Field(ge=1, le=500)] = 100
+
+
+class TaskQuery(PageQuery):
+    project: Short | None = None
+    status: Short | None = None
 
 
 class Restore(Form):
@@ -188,11 +191,9 @@ class AgentQuery(Query):
     project: Short | None = None
 
 
-class RunQuery(Query):
+class RunQuery(PageQuery):
     task: Short | None = None
     live: bool = False
-    cursor: Short | None = None
-    limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
 class StatsQuery(Query):

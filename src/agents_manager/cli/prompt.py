@@ -35,7 +35,7 @@ async def list_prompts(desk: Desk) -> None:
     from agents_manager.cli.pages import prompt as pages
     from agents_manager.flow import views
 
-    items = await desk.read(views.inbox)
+    items = (await desk.read(views.inbox)).items
     desk.output.show(items, lambda: pages.inbox(items))
 
 

@@ -1,19 +1,26 @@
 """What people look at: read models computed from durable facts, shared by every door."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import TaskId
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Status, Trigger, TriggerType
 from agents_manager.domain.prompt import Prompt, recommended_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
 from agents_manager.domain.transition import candidates
+from agents_manager.errors import InvalidInput
 from agents_manager.flow import asking, facts, why
 from agents_manager.flow.liveness import Mover, next_mover
 from agents_manager.flow.ports import Services, Tx
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+CURSOR = re.compile(r"([01])-([0-9]{1,18})-(.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,13 @@ class InboxItem:
     """Titles of tasks that wait for this one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Inbox:
+    items: Sequence[InboxItem]
+    next: str | None
+    """The cursor of the page that follows; None at the end."""
+
+
 def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
     found = tx.tasks.find(task_id)
     pipeline = tx.pipelines.get(found.pipeline_id, found.pipeline_version)
@@ -77,14 +91,46 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
     )
 
 
-def inbox(tx: Tx) -> list[InboxItem]:
-    """Every open question, those with tasks waiting behind them first, then by age."""
-    items = [_item(tx, prompt) for prompt in tx.prompts.pending()]
-    return sorted(items, key=lambda i: (not i.waiting_behind, i.prompt.created_at))
+def inbox(tx: Tx, *, after: str | None = None, limit: int | None = None) -> Inbox:
+    """Open questions, those with tasks waiting behind them first, then by age."""
+    start = _place_of(after) if after is not None else None
+    awaited = tx.prompts.awaited()
+    behind = {task: waiting for task in awaited if (waiting := _behind(tx, task))}
+    places = {_place(prompt, behind): prompt for prompt in tx.prompts.pending()}
+    rest = sorted(place for place in places if start is None or place > start)
+    page = rest[:limit]
+    return Inbox(
+        [_item(tx, places[place], behind.get(places[place].task_id, ())) for place in page],
+        _cursor(page[-1]) if len(rest) > len(page) else None,
+    )
+
+
+Place = tuple[bool, int, str]
+"""Where a question stands in the inbox: whether nothing waits behind it, the microseconds since
+1970 at which it was asked, and its id. A cursor says all of it, so that it holds when its question
+is answered, deleted, or stands elsewhere now."""
+
+
+def _place(prompt: Prompt, behind: Container[TaskId]) -> Place:
+    asked = (prompt.created_at - EPOCH) // timedelta(microseconds=1)
+    return prompt.task_id not in behind, asked, prompt.id
+
+
+def _cursor(place: Place) -> str:
+    alone, asked, prompt_id = place
+    return f"{alone:d}-{asked}-{prompt_id}"
+
+
+def _place_of(cursor: str) -> Place:
+    said = CURSOR.fullmatch(cursor)
+    if said is None:
+        raise InvalidInput("The cursor is not one of this listing.", ["cursor"])
+    return said[1] == "1", int(said[2]), said[3]
 
 
 def item(tx: Tx, prompt_id: str) -> InboxItem:
-    return _item(tx, tx.prompts.find(prompt_id))
+    prompt = tx.prompts.find(prompt_id)
+    return _item(tx, prompt, _behind(tx, prompt.task_id))
 
 
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
@@ -108,7 +154,11 @@ def _over(tx: Tx, task: Task) -> bool:
     return tx.pipelines.get(task.pipeline_id, task.pipeline_version).is_final(task.status)
 
 
-def _item(tx: Tx, prompt: Prompt) -> InboxItem:
+def _behind(tx: Tx, task_id: TaskId) -> list[str]:
+    return [t.title for t in tx.tasks.depending_on(task_id) if not _over(tx, t)]
+
+
+def _item(tx: Tx, prompt: Prompt, waiting_behind: Sequence[str]) -> InboxItem:
     asked = tx.tasks.get(prompt.task_id)
     return InboxItem(
         prompt=prompt,
@@ -116,5 +166,5 @@ def _item(tx: Tx, prompt: Prompt) -> InboxItem:
         project=tx.projects.get(asked.project_id),
         summary=asking.summary(prompt),
         acceptable=recommended_answer(prompt.type, prompt.payload),
-        waiting_behind=[t.title for t in tx.tasks.depending_on(asked.id) if not _over(tx, t)],
+        waiting_behind=waiting_behind,
     )

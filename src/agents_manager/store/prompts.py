@@ -29,6 +29,11 @@ _PROMPT = schema.prompt.c
 _IN_ORDER = PROMPTS.select.order_by(_PROMPT.created_at, _PROMPT.id)
 _PENDING = _IN_ORDER.where(_PROMPT.status == PromptStatus.PENDING)
 _OF_TASK = _IN_ORDER.where(_PROMPT.task_id == bindparam("wanted"))
+_AWAITED = (
+    select(_PROMPT.task_id)
+    .join(schema.dependency, schema.dependency.c.depends_on == _PROMPT.task_id)
+    .where(_PROMPT.status == PromptStatus.PENDING)
+)
 _CLOSE = update(schema.prompt).where(
     _PROMPT.id == bindparam("b_id"), _PROMPT.status == bindparam("b_pending")
 )
@@ -78,6 +83,9 @@ class Prompts:
 
     def of_task(self, task_id: TaskId) -> list[Prompt]:
         return PROMPTS.all(self._session, _OF_TASK, {"wanted": task_id})
+
+    def awaited(self) -> set[TaskId]:
+        return {TaskId(row[0]) for row in self._session.all(_AWAITED)}
 
     def due(self, now: datetime) -> list[PromptId]:
         return [PromptId(row[0]) for row in self._session.all(_DUE, {"now": now})]

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body
+from fastapi import APIRouter, Body, Query
 
 from agents_manager.api import forms, pages
 from agents_manager.api.context import AnswerKey, Caller, Services
@@ -12,10 +12,12 @@ router = APIRouter(prefix="/prompts", tags=["prompts"])
 
 
 @router.get("")
-async def list_prompts(s: Services) -> pages.Inbox:
-    """Every open question, those with tasks waiting behind them first, then by age."""
-    found = await s.store.read(views.inbox)
-    return pages.Inbox(items=[pages.InboxItem.of(i) for i in found], next=None)
+async def list_prompts(s: Services, query: Annotated[forms.PageQuery, Query()]) -> pages.Inbox:
+    """Open questions, those with tasks waiting behind them first, then by age; `next` is the cursor
+    of the page that follows."""
+    return pages.Inbox.of(
+        await s.store.read(lambda tx: views.inbox(tx, after=query.cursor, limit=query.limit))
+    )
 
 
 @router.get("/{prompt_id}")
