@@ -1,12 +1,16 @@
 """`am backup` and `am restore`: all of it or nothing, and never under a server."""
 
 import json
+import sqlite3
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.am_program import Am, Done, until
+
+MANIFEST = {"format": "agents-manager/backup", "version": 1, "created_at": "x"}
 
 
 @pytest.fixture
@@ -26,12 +30,13 @@ def refused(done: Done, says: str) -> None:
 def test_a_backup_of_a_working_server_is_brought_back(am: Am, tmp_path: Path) -> None:
     kept = tmp_path / "kept.zip"
     (am.home / "config.json").write_text('{"limits": {"host": 2}}')
+    (am.home / "token").write_text("secret")
     with am.quickly():
         task = am.json("task", "create", "Door", "--pipeline", "simple", "--start")["task"]["id"]
         with am.serving("worker"):
             am.open_prompt(task)
             am.text("backup", str(kept))
-            refused(am("restore", str(kept), "--force"), "A server works on")
+            refused(am("restore", str(kept), "--force"), "Another server")
         assert kept.stat().st_mode & 0o777 == 0o600
         assert "token" not in zipfile.ZipFile(kept).namelist()
         refused(am("backup", str(kept)), "is there already")
@@ -53,11 +58,8 @@ def test_what_is_no_backup_changes_nothing(am: Am, tmp_path: Path) -> None:
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("manifest.json", json.dumps({"format": "else"}))
     with zipfile.ZipFile(empty, "w") as archive:
-        archive.writestr(
-            "manifest.json", json.dumps({"format": "agents-manager/backup", "created_at": "x"})
-        )
+        archive.writestr("manifest.json", json.dumps(MANIFEST))
         archive.writestr("agents-manager.db", b"no database" * 1000)
-        archive.writestr("../outside", "x")
     with am.quickly():
         for file, says in (
             (text, "no backup"),
@@ -67,9 +69,52 @@ def test_what_is_no_backup_changes_nothing(am: Am, tmp_path: Path) -> None:
             refused(am("restore", str(file), env=elsewhere), says)
             refused(am("restore", str(file), "--force"), says)
         assert not (tmp_path / "new" / "agents-manager.db").exists()
-        assert not (tmp_path / "outside").exists()
         assert [p["name"] for p in am.json("project", "list")] == ["shop"]
         postgres = {"AM_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"}
         refused(am("backup", env=postgres), "pg_dump")
         refused(am("restore", str(text), env=postgres), "pg_restore")
         refused(am("backup", env=elsewhere), "no database")
+
+
+def test_a_backup_of_a_newer_version_changes_nothing(am: Am, tmp_path: Path) -> None:
+    kept, newer = tmp_path / "kept.zip", tmp_path / "newer.db"
+    with am.quickly():
+        am.text("backup", str(kept))
+        newer.write_bytes(zipfile.ZipFile(kept).read("agents-manager.db"))
+        with sqlite3.connect(newer) as connection:
+            connection.execute("UPDATE am_alembic_version SET version_num = '9999'")
+        connection.close()
+        later = {"agents-manager.db": newer.read_bytes()}
+        rewritten(kept, tmp_path / "later.zip", later)
+        refused(am("restore", str(tmp_path / "later.zip"), "--force"), "has schema 9999")
+        other = {"manifest.json": json.dumps({**MANIFEST, "version": 2}).encode()}
+        rewritten(kept, tmp_path / "other.zip", other)
+        refused(am("restore", str(tmp_path / "other.zip"), "--force"), "another kind (2)")
+        assert [p["name"] for p in am.json("project", "list")] == ["shop"]
+        assert not (am.home / "backups").exists()
+
+
+def test_damage_is_found_and_strangers_stay_outside(am: Am, tmp_path: Path) -> None:
+    kept, more, cut = (tmp_path / f"{name}.zip" for name in ("kept", "more", "cut"))
+    with am.quickly():
+        am.text("backup", str(kept))
+        data = bytearray(kept.read_bytes())
+        middle = len(data) // 2
+        data[middle : middle + 20] = bytes(20)
+        cut.write_bytes(data)
+        refused(am("restore", str(cut), "--force"), "is damaged")
+        assert not (am.home / "backups").exists()
+        rewritten(kept, more, {"token": b"mine", "host.lock": b"1", "../outside": b"x"})
+        am.text("restore", str(more), "--force")
+        assert not (am.home / "token").exists()
+        assert (am.home / "host.lock").read_text() != "1"
+        assert not (tmp_path / "outside").exists()
+        assert (am.home / "agents-manager.db").stat().st_mode & 0o777 == 0o600
+
+
+def rewritten(source: Path, target: Path, changes: Mapping[str, bytes]) -> None:
+    """The archive again, with other content under some names."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
+        parts = {name: old.read(name) for name in old.namelist()}
+        for name, content in (parts | dict(changes)).items():
+            new.writestr(name, content)

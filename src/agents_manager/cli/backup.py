@@ -5,6 +5,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+import zlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,7 +15,7 @@ import click
 from agents_manager.cli.output import Output
 from agents_manager.cli.render import Line
 from agents_manager.cli.serve import as_json
-from agents_manager.errors import HostLocked, InvalidInput
+from agents_manager.errors import InvalidInput
 
 if TYPE_CHECKING:
     from agents_manager.environment import Settings
@@ -25,6 +26,9 @@ MANIFEST = "manifest.json"
 PLAIN = ("config.json", "host-id")
 """Small files that belong to the data. The token does not: it is a secret, and made anew."""
 FORMAT = "agents-manager/backup"
+VERSION = 1
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, TypeError, ValueError)
+"""What the reading of a damaged archive, or of none, may raise."""
 JOURNALS = ("", "-wal", "-shm")
 
 
@@ -85,7 +89,12 @@ def _back_up(output: Output, place: "Settings", file: Path | None) -> None:
 def _pack(folder: Path, home: Path, now: datetime) -> Path:
     made = folder / "backup.zip"
     made.touch(mode=0o600)
-    manifest = {"format": FORMAT, "version": 1, "created_at": now.isoformat(), "home": str(home)}
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "created_at": now.isoformat(),
+        "home": str(home),
+    }
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(MANIFEST, json.dumps(manifest, indent=2))
         for name in (ENGINE, MAIN):
@@ -103,18 +112,16 @@ def _restore(output: Output, place: "Settings", file: Path, *, force: bool) -> N
 
     _refuse_postgres(place, "pg_restore --clean --dbname=… agents-manager.dump")
     place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if host.is_live(place.home):
-        raise HostLocked(f"A server works on {place.home}; stop it, then restore.")
-    known = [n for n in (MAIN, ENGINE) if (place.home / n).exists()]
-    if known and not force:
-        raise InvalidInput(
-            f"There is a database in {place.home} already. To put it aside and use the backup"
-            " instead, add --force."
-        )
     with (
         host.HostLock(place.home),
         tempfile.TemporaryDirectory(dir=place.home) as folder,
     ):
+        known = [n for n in (MAIN, ENGINE) if (place.home / n).exists()]
+        if known and not force:
+            raise InvalidInput(
+                f"There is a database in {place.home} already. To put it aside and use the backup"
+                " instead, add --force."
+            )
         manifest = _unpack(file, Path(folder))
         copies.check(Path(folder) / MAIN)
         aside = _put_aside(place.home, known)
@@ -134,11 +141,16 @@ def _unpack(file: Path, folder: Path) -> dict[str, Any]:
             manifest = cast("dict[str, Any]", json.loads(archive.read(MANIFEST)))
             if manifest["format"] != FORMAT:
                 raise InvalidInput(f"{file} is no backup of Agents Manager.")
+            if manifest["version"] != VERSION:
+                raise InvalidInput(
+                    f"{file} is a backup of another kind ({manifest['version']}) than this version"
+                    f" of Agents Manager reads ({VERSION}); install the version that wrote it."
+                )
             for name in {MAIN, ENGINE, *PLAIN} & set(archive.namelist()):
                 (folder / name).touch(mode=0o600)
                 with archive.open(name) as source, (folder / name).open("wb") as target:
                     shutil.copyfileobj(source, target)
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError):
+    except DAMAGE:
         raise InvalidInput(f"{file} is no backup of Agents Manager, or is damaged.") from None
     if not (folder / MAIN).exists():
         raise InvalidInput(f"{file} holds no database.")
