@@ -64,10 +64,10 @@ class Ground:
 
 
 @contextmanager
-def ground(folder: Path) -> Iterator[Ground]:
+def ground(folder: Path, files: repos.Files | None = None) -> Iterator[Ground]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
         repos.settle(folder, patch)
-        repo = repos.make_repo(folder / "walked")
+        repo = repos.make_repo(folder / "walked", files)
         opened = bootstrap.client(Settings(folder / "home", None))
         program = runner.run(opened.__aenter__())
         try:

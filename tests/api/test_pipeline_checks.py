@@ -10,7 +10,7 @@ import pytest
 
 from agents_manager.domain.task import Project
 from tests.api.scenes import told
-from tests.unit.pipeline_documents import document
+from tests.unit.pipeline_documents import document, edge, status
 
 LINT = "/api/v1/pipelines/lint"
 SIMULATE = "/api/v1/pipelines/simulate"
@@ -81,6 +81,21 @@ async def test_the_outcomes_of_a_project_are_known(
     script = ["start", {"outcome": {"name": "deployed", "payload": {}}}]
     walked = (await api.post(SIMULATE, json={**form, "script": script})).json()
     assert walked["status"] == "done"
+
+
+async def test_a_project_without_checks_has_passed_none(
+    api: httpx.AsyncClient, project: Project
+) -> None:
+    checked = document(
+        edge("working", "checking", "pr_ready", hooks=[{"type": "run_checks"}]),
+        edge("checking", "reviewing", "manual", "checks_passed"),
+        without="working-pr_ready-reviewing",
+        statuses=(status("checking", "active"),),
+    )
+    script = ["start", {"outcome": "pr_ready"}, {"move": "reviewing"}]
+    for form, end in (({}, "reviewing"), ({"project": project.name}, "checking")):
+        sent = {"document": checked, "script": script, **form}
+        assert (await api.post(SIMULATE, json=sent)).json()["status"] == end
 
 
 WRONG: dict[str, tuple[str, dict[str, Any], str]] = {

@@ -1,7 +1,9 @@
 """The simulation and the engine are two walkers of one graph: given the same script they take the
 same way and ask the same questions."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from agents_manager.domain import simulation_script
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.simulate import Simulation, simulate
 from agents_manager.domain.task import Result
+from agents_manager.flow import pipelines as pipelines_of
 from tests.engine_walk import EngineWalk, Ground, ground
 from tests.pipeline_walks import REGISTRY, built_in, script, sound_pipeline
 from tests.unit.pipeline_documents import document, edge, status
@@ -104,12 +107,43 @@ def test_a_difference_is_noticed(engine: Ground) -> None:
     assert found[:2] == ["step 3 answer (None)", "status: done / working"]
 
 
-def differences(walk: EngineWalk, pipeline: Pipeline, steps: Sequence[Any]) -> list[str]:
+CHECKED = document(
+    edge("working", "checking", "pr_ready", hooks=[{"type": "run_checks"}]),
+    edge("checking", "reviewing", "manual", "checks_passed"),
+    without="working-pr_ready-reviewing",
+    statuses=(status("checking", "active"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "end"), [(None, "checking"), ("true", "reviewing"), ("false", "working")]
+)
+def test_checks_that_are_missing_never_passed(
+    tmp_path: Path, command: str | None, end: str
+) -> None:
+    checks = {"checks": {"own": {"command": command}}} if command else {}
+    files = {".agents-manager/config.json": json.dumps(checks)}
+    steps: list[Any] = ["start", READY, {"move": "reviewing"}]
+    if command == "false":
+        steps.insert(1, {"fail": "run_checks"})
+    with ground(tmp_path, files) as found:
+        walk = found.walk(CHECKED)
+        has = pipelines_of.has_checks(found.s, found.project)
+        assert differences(walk, pipelines.parse(CHECKED), steps, checks=has) == []
+        assert walk.task.status == end
+        if command is None:
+            [refused] = [h for h in walk.history if h.result is Result.REFUSED]
+            assert refused.guards[0].reason == "No checks were run on the work as it stands."
+
+
+def differences(
+    walk: EngineWalk, pipeline: Pipeline, steps: Sequence[Any], *, checks: bool = True
+) -> list[str]:
     """Where the two part, at the first step where they do."""
     parsed = simulation_script.parse(steps)
     for number, step in enumerate(parsed, 1):
         refused = walk.play(step)
-        told = simulate(pipeline, REGISTRY, parsed[:number])
+        told = simulate(pipeline, REGISTRY, parsed[:number], checks=checks)
         pairs = [
             ("status", walk.task.status, told.status),
             ("waits for", walk.waits_for, told.waits_for),

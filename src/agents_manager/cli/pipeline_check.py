@@ -77,17 +77,19 @@ async def simulate(desk: Desk, pipeline: str, script: str | None, version: int |
 
     No agent is started, no repository is touched, and nothing is kept.
     """
-    from agents_manager.cli.pages import checks
+    from agents_manager.cli.pages import checks as pages
     from agents_manager.domain import simulate as simulation
     from agents_manager.domain import simulation_script
+    from agents_manager.flow import pipelines
 
     if script is None:
         raise click.UsageError(HOW_TO)
     looked = await _look(desk, pipeline, version)
     found = _sound(looked)
     steps = simulation_script.parse(_read(script).value)
-    told = simulation.simulate(found, looked.registry, steps)
-    desk.output.show(told, lambda: checks.simulation(found, told))
+    checks = pipelines.has_checks(desk.services, await desk.project_here())
+    told = simulation.simulate(found, looked.registry, steps, checks=checks)
+    desk.output.show(told, lambda: pages.simulation(found, told))
 
 
 @click.command()

@@ -37,12 +37,15 @@ class Simulation:
     """What the pipeline has from plugins."""
 
 
-def simulate(pipeline: Pipeline, registry: Registry, script: Sequence[Step]) -> Simulation:
-    """Plays the whole script; a step that is refused changes nothing, and the next one follows."""
-    walks = [Walk(pipeline, registry)]
+def simulate(
+    pipeline: Pipeline, registry: Registry, script: Sequence[Step], *, checks: bool = True
+) -> Simulation:
+    """Plays the whole script; a step that is refused changes nothing, and the next one follows.
+    `checks` says whether the project has any."""
+    walks = [Walk(pipeline, registry, checks=checks)]
     for step in script:
         if step.name == NEW:
-            walks.append(Walk(pipeline, registry))
+            walks.append(Walk(pipeline, registry, checks=checks))
             continue
         walk = walks[-1]
         walk.begin(step.number)

@@ -55,11 +55,11 @@ class Entry:
 
 
 class Walk:
-    def __init__(self, pipeline: Pipeline, registry: Registry) -> None:
+    def __init__(self, pipeline: Pipeline, registry: Registry, *, checks: bool) -> None:
         self.pipeline = pipeline
         self.registry = registry
         self.status = pipeline.initial.id
-        self.world = World()
+        self.world = World(has_checks=checks)
         self.past: list[Entry] = []
         self.decisions: list[Decided] = []
         self.asks: list[Ask] = []

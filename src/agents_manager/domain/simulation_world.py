@@ -25,6 +25,8 @@ class World:
     plan: str | None = None
     branch: str | None = None
     commits: int = 0
+    has_checks: bool = True
+    """Whether the project has any; without, `run_checks` succeeds and nothing has passed."""
     checks_passed: bool | None = None
     phases: tuple[Phase, ...] = ()
     pulls: tuple[PullRequest, ...] = ()
@@ -186,7 +188,7 @@ class World:
 
     def checked(self) -> "World":
         self._need_branch()
-        return replace(self, checks_passed=True)
+        return replace(self, checks_passed=True if self.has_checks else None)
 
 
 def _phase(number: int, part: ProposedPhase) -> Phase:

@@ -126,8 +126,9 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     change = await s.workspaces.change(repo, ground.branch, ground.base)
     results = await s.checks.run(repo, change.head_sha, config.checks)
     failed = [r.name for r in results if not r.passed and r.severity == "error"]
+    passed = not failed if results else None  # A project without checks has passed none.
     await artifacts.refresh_change(
-        s, task, project, ground.branch, ground.base, checks_passed=bool(results) and not failed
+        s, task, project, ground.branch, ground.base, checks_passed=passed
     )
     if failed:
         raise HookFailed(f"Checks failed: {', '.join(failed)}.")

@@ -70,6 +70,11 @@ def registry_of(s: Services, project: Project) -> Registry:
     return replace(s.registry, outcomes={**s.registry.outcomes, **own}) if own else s.registry
 
 
+def has_checks(s: Services, project: Project | None) -> bool:
+    """What a simulation takes for given: outside of a project, that there are some."""
+    return project is None or bool(s.configs.of(project).checks)
+
+
 def check_outcomes(s: Services, project: Project, pipeline: Pipeline, status: str) -> None:
     """Refuses a run whose outcomes could not be told from each other: a file of the project was
     removed or broken since its pipeline was saved."""
