@@ -5,6 +5,7 @@ import sqlite3
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,17 +54,14 @@ def test_a_backup_of_a_working_server_is_brought_back(am: Am, tmp_path: Path) ->
 
 def test_what_is_no_backup_changes_nothing(am: Am, tmp_path: Path) -> None:
     elsewhere = {"AM_HOME": str(tmp_path / "new")}
-    text, other, empty = tmp_path / "a.zip", tmp_path / "b.zip", tmp_path / "c.zip"
+    text, empty = tmp_path / "a.zip", tmp_path / "b.zip"
     text.write_text("no archive")
-    with zipfile.ZipFile(other, "w") as archive:
-        archive.writestr("manifest.json", json.dumps({"format": "else"}))
     with zipfile.ZipFile(empty, "w") as archive:
         archive.writestr("manifest.json", json.dumps(MANIFEST))
         archive.writestr("agents-manager.db", b"no database" * 1000)
     with am.quickly():
         for file, says in (
             (text, "no backup"),
-            (other, "no backup"),
             (empty, "is not a database"),
         ):
             refused(am("restore", str(file), env=elsewhere), says)
@@ -76,22 +74,30 @@ def test_what_is_no_backup_changes_nothing(am: Am, tmp_path: Path) -> None:
         refused(am("backup", env=elsewhere), "no database")
 
 
-def test_a_backup_of_a_newer_version_changes_nothing(am: Am, tmp_path: Path) -> None:
-    kept, newer = tmp_path / "kept.zip", tmp_path / "newer.db"
+def test_a_backup_of_another_version_changes_nothing(am: Am, tmp_path: Path) -> None:
+    kept, newer, changed = tmp_path / "kept.zip", tmp_path / "newer.db", tmp_path / "changed.zip"
     with am.quickly():
         am.text("backup", str(kept))
-        newer.write_bytes(zipfile.ZipFile(kept).read("agents-manager.db"))
+        database = zipfile.ZipFile(kept).read("agents-manager.db")
+        newer.write_bytes(database)
         with sqlite3.connect(newer) as connection:
             connection.execute("UPDATE am_alembic_version SET version_num = '9999'")
         connection.close()
-        later = {"agents-manager.db": newer.read_bytes()}
-        rewritten(kept, tmp_path / "later.zip", later)
-        refused(am("restore", str(tmp_path / "later.zip"), "--force"), "has schema 9999")
-        other = {"manifest.json": json.dumps({**MANIFEST, "version": 2}).encode()}
-        rewritten(kept, tmp_path / "other.zip", other)
-        refused(am("restore", str(tmp_path / "other.zip"), "--force"), "another kind (2)")
+        torn = database[:8192] + bytes([255]) * 4096 + database[12288:]
+        for name, content, says in (
+            ("manifest.json", manifest(format="else"), "is no backup of Agents Manager."),
+            ("manifest.json", manifest(version=2), "another kind (2)"),
+            ("agents-manager.db", newer.read_bytes(), "has schema 9999"),
+            ("agents-manager.db", torn, "is damaged"),
+        ):
+            rewritten(kept, changed, {name: content})
+            refused(am("restore", str(changed), "--force"), says)
         assert [p["name"] for p in am.json("project", "list")] == ["shop"]
         assert not (am.home / "backups").exists()
+
+
+def manifest(**fields: Any) -> bytes:
+    return json.dumps({**MANIFEST, **fields}).encode()
 
 
 def test_damage_is_found_and_strangers_stay_outside(am: Am, tmp_path: Path) -> None:
@@ -102,7 +108,7 @@ def test_damage_is_found_and_strangers_stay_outside(am: Am, tmp_path: Path) -> N
         middle = len(data) // 2
         data[middle : middle + 20] = bytes(20)
         cut.write_bytes(data)
-        refused(am("restore", str(cut), "--force"), "is damaged")
+        refused(am("restore", str(cut), "--force"), "or is damaged")
         assert not (am.home / "backups").exists()
         rewritten(kept, more, {"token": b"mine", "host.lock": b"1", "../outside": b"x"})
         am.text("restore", str(more), "--force")
