@@ -20,7 +20,10 @@ from agents_manager.settings import PROJECT_FOLDER
 
 T = TypeVar("T")
 
-MAX_BYTES = 512 * 1024
+MAX_BYTES = 4 * 1024 * 1024
+"""Room for the largest pipeline: 1,000 statuses and 5,000 transitions, with long words."""
+MAX_YAML_BYTES = 512 * 1024
+"""It takes fifty times as long to read."""
 MAX_DEPTH = 32
 MAX_FILES = 100
 YAML = (".yaml", ".yml")
@@ -38,9 +41,13 @@ class Document:
 def parse(text: str, name: str, *, yaml: bool | None = None) -> Document:
     """A document: YAML or JSON, by the ending of its file's name unless told."""
     is_yaml = name.lower().endswith(YAML) if yaml is None else yaml
-    read = plain_yaml.loads if is_yaml else strict_json.loads
     try:
-        value = read(text, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+        if is_yaml:
+            value = plain_yaml.loads(text, max_bytes=MAX_YAML_BYTES, max_depth=MAX_DEPTH)
+        else:
+            value = strict_json.loads(text, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+    except plain_yaml.TooLargeForYaml as error:
+        raise InvalidInput(f"{name} cannot be read: {error}; write it as JSON.") from None
     except ValueError as error:
         raise InvalidInput(f"{name} cannot be read: {error}.") from None
     return Document(name, value, lambda: plain_yaml.lines(text, max_depth=MAX_DEPTH))

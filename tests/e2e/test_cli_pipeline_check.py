@@ -86,7 +86,7 @@ REFUSED = {
     "nan": ('{"id": NaN}', "p.json", "NaN is not JSON"),
     "deep": ("[" * 100_000, "p.json", "nested deeper than 32 levels"),
     "deep-yaml": ("[" * 100_000, "p.yaml", "nested too deeply"),
-    "large": ("x" * 10_000_000, "p.json", "is longer than 1048576 bytes"),
+    "large": ("x" * 10_000_000, "p.json", "is longer than 4194304 bytes"),
     "binary": ("\udcff", "p.json", "is not UTF-8 text"),
 }
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -120,12 +121,16 @@ BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
     ("name", "text", "says"),
     [
         ("big.json", '{"id": "' + "x" * 10_000_000 + '"}', "over the limit"),
-        ("big.yaml", "id: " + "x" * 10_000_000, "over the limit"),
+        ("big.yaml", "id: " + "x" * 10_000_000, "for YAML; write it as JSON."),
         ("bomb.yaml", BOMB, "anchors and aliases are not read (line 1)"),
         ("tags.yaml", "id: !!python/object/apply:os.system [ls]", "tags are not read (line 1)"),
         ("deep.yaml", "[" * 200 + "]" * 200, "nested too deeply"),
         ("deep.json", "[" * 200 + "]" * 200, "nested deeper than"),
-        ("wide.yaml", "[" + "x, " * 30_000 + "x]", "more than 20000 values"),
+        (
+            "wide.yaml",
+            "[" + "x, " * 30_000 + "x]",
+            "more than 20000 values are not read of YAML; write",
+        ),
         ("twice.yaml", "id: a\nid: b\n", "a key stands there twice"),
         ("twice.json", '{"id": "a", "id": "b"}', 'the key "id" stands there twice'),
         ("two.yaml", "id: a\n---\nid: b\n", "line 2"),
@@ -142,6 +147,45 @@ def test_hostile_documents_are_refused_in_a_sentence(name: str, text: str, says:
 
 
 # -------------------------------------------------------------------------------- project files
+
+
+def large(statuses: int, transitions: int) -> dict[str, Any]:
+    """Steps in a row, each with ways back to the start and on to later ones."""
+    ids = [f"step_{n}" for n in range(statuses - 2)]
+    middle = [{"id": id, "label": f"The step {id}", "category": "active"} for id in ids]
+    ways = [*pairwise(["open", *ids, "done"]), *((id, "open") for id in ids)]
+    for skipped in range(2, 2 + transitions // statuses):
+        ways += zip(ids, ids[skipped:], strict=False)
+    notify = [{"type": "notify", "params": {"title": "Moved on"}}]
+    rows = [
+        {"id": f"way_{n}", "from": a, "to": b, "trigger": {"type": "manual"}, "hooks": notify}
+        for n, (a, b) in enumerate(ways[:transitions])
+    ]
+    ends = {"id": "open", "category": "open"}, {"id": "done", "category": "final"}
+    both = [ends[0], *middle, ends[1]]
+    return {"id": "large", "name": "Large", "statuses": both, "transitions": rows}
+
+
+async def test_the_largest_pipeline_fits_into_a_file(
+    s: Services, project: Project, repo: Path
+) -> None:
+    folder = repo / ".agents-manager" / "pipelines"
+    folder.mkdir(parents=True)
+    text = json.dumps(large(1_000, 5_000), indent=2)
+    (folder / "large.json").write_text(text)
+    [brought] = await pipelines.reload(s, project)
+    assert (brought.errors, brought.pipeline and len(brought.pipeline.statuses)) == ((), 1_000)
+    assert len(text) > 1024 * 1024
+
+    (folder / "large.json").write_text(json.dumps(large(1_001, 5_000)))
+    [brought] = await pipelines.reload(s, project)
+    assert brought.errors[0].endswith(
+        "statuses: Tuple should have at most 1000 items after validation, not 1001"
+    ), brought.errors
+    (folder / "large.json").write_text(text + " " * documents.MAX_BYTES)
+    [brought] = await pipelines.reload(s, project)
+    assert "4194304 are read at most" in brought.errors[0]
+    assert brought.pipeline is not None  # The last good one.
 
 
 async def test_a_projects_file_is_for_its_tasks_alone(
@@ -207,7 +251,7 @@ async def test_an_edited_file_is_read_again_and_a_broken_one_keeps_the_last_good
         ("id: other\nname: Other\n", 'line 1, id: the file\'s name says "tiny"'),
         ("id: tiny\nname: Tiny\n", "statuses: Field required"),
         (BOMB, "anchors and aliases"),
-        ("x" * 600_000, "600000 bytes; 524288 are read at most"),
+        ("x" * 600_000, "600000 bytes are over the limit of 524288 for YAML; write it as JSON."),
     ],
 )
 async def test_a_file_that_never_was_good_refuses_its_tasks_alone(

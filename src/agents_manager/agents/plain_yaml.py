@@ -11,6 +11,10 @@ from agents_manager.domain import strict_json
 MAX_NODES = 20_000
 
 
+class TooLargeForYaml(ValueError):
+    """JSON is read so much faster that it may be larger."""
+
+
 class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: ClassVar[Any] = {}
 
@@ -28,7 +32,7 @@ class _Loader(yaml.SafeLoader):
         if event.tag:
             raise ValueError(f"tags are not read {place}")
         if self._nodes > MAX_NODES:
-            raise ValueError(f"more than {MAX_NODES} values")
+            raise TooLargeForYaml(f"more than {MAX_NODES} values are not read of YAML")
         if not isinstance(event, yaml.CollectionStartEvent):
             return super().compose_node(parent, index)
         if self._room == 0:
@@ -62,7 +66,7 @@ def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
     """The value, or ValueError with a sentence that names the fault."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
-        raise ValueError(f"{size} bytes are over the limit of {max_bytes}")
+        raise TooLargeForYaml(f"{size} bytes are over the limit of {max_bytes} for YAML")
     try:
         value: Any = _Loader(text, max_depth).get_single_data()
     except yaml.MarkedYAMLError as error:

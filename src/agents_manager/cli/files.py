@@ -8,7 +8,7 @@ from agents_manager.errors import InvalidInput
 if TYPE_CHECKING:
     from agents_manager.documents import Document
 
-MAX_BYTES = 1024 * 1024
+MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 32
 PIPED = "Standard input"
 UNMARKED = "must_fix"

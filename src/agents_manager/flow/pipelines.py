@@ -3,6 +3,7 @@
 A saved version never changes. A project's own pipeline is kept under `<name>@<project id>`, so that
 only the tasks of that project find it; there it comes before one that all projects share."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -121,7 +122,9 @@ async def reload(s: Services, project: Project) -> list[Brought]:
     """Reads the project's pipeline files. Those that changed become new versions; of a broken one
     the last good version stays in use."""
     registry = registry_of(s, project)
-    return [await _brought(s, project, file, registry) for file in s.files.pipelines(project)]
+    # Off the loop: a large file takes a while.
+    files = await asyncio.to_thread(s.files.pipelines, project)
+    return [await _brought(s, project, file, registry) for file in files]
 
 
 async def choose(s: Services, project: Project, name: str) -> str:
