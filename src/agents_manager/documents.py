@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from stat import S_ISREG
 from typing import Any, Generic, TypeVar, cast
 
 from agents_manager.agents import plain_yaml
@@ -16,7 +15,7 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
 from agents_manager.flow.ports import PipelineFile
-from agents_manager.settings import PROJECT_FOLDER
+from agents_manager.settings import PROJECT_FOLDER, bounded_text
 
 T = TypeVar("T")
 
@@ -117,17 +116,11 @@ def _files(project: Project, folder: str, endings: tuple[str, ...]) -> list[Path
 
 
 def _text(path: Path) -> str:
-    """The file's text, or InvalidInput. Never waits, as a pipe would make it, nor fills memory."""
     try:
-        stat = path.stat()
-        if not S_ISREG(stat.st_mode):
-            raise InvalidInput(f"{path} is not a file.")
-        if stat.st_size > MAX_BYTES:
-            raise InvalidInput(f"{path} has {stat.st_size} bytes; {MAX_BYTES} are read at most.")
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} is not UTF-8 text (byte {error.start}).") from None
-    except OSError as error:
+        return bounded_text(path, MAX_BYTES)
+    except ValueError as error:
+        raise InvalidInput(f"{path} {error}.") from None
+    except FileNotFoundError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from None
 
 

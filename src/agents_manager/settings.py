@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import time
 from pathlib import Path
+from stat import S_ISREG
 from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -433,8 +434,26 @@ def _fingerprint(
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return bounded_text(path, MAX_FILE_BYTES)
     except FileNotFoundError:
         return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"{path} cannot be read: {error}.") from None
+    except ValueError as error:
+        raise InvalidConfig(f"{path} {error}.") from None
+
+
+def bounded_text(path: Path, most: int) -> str:
+    """The file's text, or ValueError with what is wrong. A project's file may be a link to
+    anything: never waits, as a pipe would make it, nor fills memory."""
+    try:
+        stat = path.stat()
+        if not S_ISREG(stat.st_mode):
+            raise ValueError("is not a file")
+        if stat.st_size > most:
+            raise ValueError(f"has {stat.st_size} bytes; {most} are read at most")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"is not UTF-8 text (byte {error.start})") from None
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None

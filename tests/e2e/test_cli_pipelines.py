@@ -70,7 +70,7 @@ def test_bad_input_is_refused_in_a_sentence(am: Am) -> None:
     (am.repo / "empty.yaml").write_text("")
     cases = {
         ("import", "missing.json"): (2, "missing.json"),
-        ("import", "big.json"): (1, "longer than 1048576 bytes"),
+        ("import", "big.json"): (1, "longer than 4194304 bytes"),
         ("import", "bomb.yaml"): (1, "anchors and aliases are not read (line 1)"),
         ("import", "list.json"): (1, "a pipeline is an object"),
         ("import", "empty.yaml"): (1, "a pipeline is an object"),

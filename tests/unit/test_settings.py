@@ -132,7 +132,7 @@ def test_instructions_are_read_from_the_project(files: ConfigFiles, project: Pro
     path.write_text("Use tabs.", encoding="utf-8")
     assert files.of(project).instructions == "Use tabs."
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidConfig, match=r"instructions\.md cannot be read"):
+    with pytest.raises(InvalidConfig, match=r"instructions\.md is not UTF-8 text"):
         files.of(project)
 
 
@@ -264,7 +264,7 @@ def test_a_wrong_value_is_told_with_its_line(
         ("", "is not valid JSON"),
         ('{"branchPrefix": "a", "branchPrefix": "b"}', "stands there twice"),
         ("[]", "must hold an object"),
-        ('"' + "x" * settings.MAX_FILE_BYTES + '"', "over the limit"),
+        ('"' + "x" * settings.MAX_FILE_BYTES + '"', "has 1048578 bytes; 1048576 are read at most"),
         ('{"a":' * 30 + "1" + "}" * 30, "nested deeper than 20 levels"),
     ],
 )
@@ -279,7 +279,27 @@ def test_a_broken_file_is_named(
 
 def test_a_folder_in_its_place_is_told(files: ConfigFiles, project: Project) -> None:
     (Path(project.path) / settings.PROJECT_FOLDER / "config.json").mkdir()
-    assert "config.json cannot be read" in faults(files, project)[0]
+    assert "config.json is not a file" in faults(files, project)[0]
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["config.json", "instructions.md"])
+def test_a_link_to_something_endless_is_not_followed(
+    files: ConfigFiles, project: Project, tmp_path: Path, name: str
+) -> None:
+    """A pipe that nobody writes to stands for all of them: reading it would never end."""
+    os.mkfifo(tmp_path / "pipe")
+    path = Path(project.path) / settings.PROJECT_FOLDER / name
+    path.symlink_to(tmp_path / "pipe")
+    with pytest.raises(InvalidConfig, match=f"{name} is not a file"):
+        files.of(project)
+
+
+def test_instructions_are_bounded(files: ConfigFiles, project: Project) -> None:
+    path = Path(project.path) / settings.PROJECT_FOLDER / "instructions.md"
+    path.write_text("x" * (settings.MAX_FILE_BYTES + 1))
+    with pytest.raises(InvalidConfig, match=r"instructions.md has 1048577 bytes"):
+        files.of(project)
 
 
 # ------------------------------------------------------------------------------------- reload
