@@ -2,24 +2,27 @@
 how it ended. It is started as a file without site-packages, so it imports nothing of ours and
 knows only its job directory; `engine.runners` is its other half."""
 
-# Pathlib and typing would add 10 ms to the start and a megabyte to every run.
+# Pathlib and typing would add 10 ms to the start and a megabyte to every run; so would ctypes, json
+# and signal, of which the halves in C are enough here.
 # ruff: noqa: PTH105, PTH110, PTH123, PTH208
 
 from __future__ import annotations
 
-import ctypes
+import _ctypes
+import _json
 import fcntl
-import json
 import os
 import select
-import signal
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
+else:
+    import _signal as signal
 
 PROTOCOL = 1
 KNOWN_PROTOCOLS = (PROTOCOL,)
@@ -40,7 +43,6 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 LINUX = sys.platform == "linux"
-LIBC = ctypes.CDLL(None) if LINUX else None
 
 
 def main(folder: str) -> int:
@@ -87,7 +89,7 @@ def take_lock() -> int | None:
 
 def read_job() -> Mapping[str, Any]:
     with open("job.json", encoding="utf-8") as file:
-        job: dict[str, Any] = json.load(file)
+        job: dict[str, Any] = parsed(file.read())
     protocol = job.get("protocol")
     if protocol not in KNOWN_PROTOCOLS:
         raise ValueError(f"the job speaks protocol {protocol!r}, this runner {KNOWN_PROTOCOLS}")
@@ -105,12 +107,12 @@ def run(job: Mapping[str, Any], umask: int, signals: Signals) -> dict[str, Any]:
     errors = Sink("stderr", STDERR_BYTES)
     if signals.cancelled:
         return ending("cancelled")
-    if LIBC is not None:
-        LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if LINUX:
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
     pid, stdout, stderr = start(job, umask)
     watch = Watch(pid, {stdout: output, stderr: errors}, signals, turns)
     reason = watch.follow(float(limits["timeout_s"]), limits["silence_s"])
-    survivors = watch.end(reason, signal.Signals[job.get("stop_signal", "SIGTERM")])
+    survivors = watch.end(reason, getattr(signal, job.get("stop_signal", "SIGTERM")))
     output.close()
     errors.close()
     return ending(
@@ -150,10 +152,10 @@ def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr:
         signal.set_wakeup_fd(-1)
         # Some are ignored by all that a server in the background of a script starts.
         for name in ("SIGTERM", "SIGINT", "SIGQUIT", "SIGHUP", "SIGCHLD", "SIGPIPE"):
-            signal.signal(signal.Signals[name], signal.SIG_DFL)
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
         os.setsid()
-        if LIBC is not None:
-            LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if LINUX:
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != runner:
                 os._exit(126)
         os.dup2(os.open("stdin", os.O_RDONLY), 0)
@@ -169,6 +171,12 @@ def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr:
         os._exit(127)
     finally:
         os._exit(126)
+
+
+def prctl(option: int, value: int) -> None:
+    this_program: Any = None
+    address = _ctypes.dlsym(_ctypes.dlopen(this_program, os.RTLD_NOW), "prctl")
+    _ctypes.call_function(address, (option, value, 0, 0, 0))
 
 
 class Signals:
@@ -222,7 +230,7 @@ class Turns:
         if self._kind.encode() not in line:
             return False
         try:
-            message: Any = json.loads(line)
+            message = parsed(line.decode("utf-8", "surrogatepass"))
             return message["type"] == self._kind
         except (ValueError, RecursionError, LookupError, TypeError):
             return False
@@ -259,7 +267,8 @@ class Sink:
             self.truncated = True
 
     def close(self) -> None:
-        os.fsync(self._fd)
+        if self.written:
+            os.fsync(self._fd)
         os.close(self._fd)
 
 
@@ -440,11 +449,39 @@ def boot_id() -> str | None:
 # --------------------------------------------------------------------------------------- its files
 
 
+class Defaults:
+    """What `json` is told where nobody tells it anything."""
+
+    strict = True
+    object_hook = object_pairs_hook = None
+    parse_float = parse_constant = float
+    parse_int = int
+
+
+untyped: Any = _json
+SCAN = untyped.make_scanner(Defaults)
+ENCODE = untyped.make_encoder(
+    {}, None, untyped.encode_basestring_ascii, None, ": ", ", ", False, False, False
+)
+
+
+def parsed(text: str) -> Any:
+    """As by `json.loads`."""
+    text = text.strip(" \t\r\n")
+    try:
+        value, end = SCAN(text, 0)
+    except StopIteration as error:
+        raise ValueError("there is no JSON") from error
+    if end != len(text):
+        raise ValueError("there is more than JSON")
+    return value
+
+
 def write_json(name: str, value: Mapping[str, Any]) -> None:
     """Whole or not at all, also after a power cut."""
     fd = os.open(f"{name}.tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(fd, "w", encoding="utf-8") as file:
-        json.dump(value, file)
+        file.writelines(ENCODE(value, 0))
         file.flush()
         os.fsync(fd)
     os.replace(f"{name}.tmp", name)

@@ -109,7 +109,7 @@ def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) ->
 
 async def _walk(case: Path, plan: Plan) -> Ending:
     home, repo, evidence = case / "home", case / "repo", case / "evidence"
-    program = (*runners.PROGRAM[:-1], str(DYING_RUNNER), runners.PROGRAM[-1])
+    program = (sys.executable, "-I", "-S", str(DYING_RUNNER), str(runners.RUNNER))
     argv = (*program, str(evidence), plan.runner)
     parts: dict[str, Any] = {
         "runners": runners.DetachedRunners(argv),

@@ -205,7 +205,7 @@ def test_daemon_that_holds_the_output_neither_lives_on_nor_delays_the_end(folder
 
 
 def test_daemon_lives_on_without_the_subreaper(folder: Path) -> None:
-    copy = without(folder, "LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)")
+    copy = without(folder, "prctl(PR_SET_CHILD_SUBREAPER, 1)")
     started = Started(shell(folder, f"{DAEMON} >/dev/null 2>&1; sleep 0.1"), copy)
     started.ended()
     assert processes_of(started.job.run_id) != []
@@ -221,7 +221,7 @@ def test_agent_does_not_outlive_a_killed_runner(folder: Path) -> None:
 
 
 def test_agent_outlives_a_killed_runner_without_the_death_signal(folder: Path) -> None:
-    copy = without(folder, "LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)")
+    copy = without(folder, "prctl(PR_SET_PDEATHSIG, signal.SIGKILL)")
     started = Started(job(folder, ["sleep", "60"]), copy)
     eventually(lambda: processes_of(started.job.run_id))
     started.process.kill()
@@ -262,3 +262,28 @@ def test_unknown_protocol_is_refused(folder: Path) -> None:
 
 def test_both_halves_speak_the_same_protocol() -> None:
     assert runners.PROTOCOL == runner.PROTOCOL
+
+
+def test_it_imports_little_since_every_run_has_one() -> None:
+    show = (
+        f"import sys; sys.path.append({str(PROGRAM.parent)!r}); import runner; print(*sys.modules)"
+    )
+    started = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", show], capture_output=True, text=True, check=True
+    )
+    big = {"ctypes", "enum", "json", "pathlib", "re", "signal", "subprocess", "typing"}
+    assert big.isdisjoint(started.stdout.split())
+
+
+VALUE = {"a": [1, -2.5, 1e300, True, False, None], "b": {}, "ä\u2028\ud800": 'q"\\\n\x00'}
+
+
+def test_its_json_is_that_of_the_standard_library() -> None:
+    assert "".join(runner.ENCODE(VALUE, 0)) == json.dumps(VALUE)
+    assert runner.parsed(f" {json.dumps(VALUE)}\n") == VALUE
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}}", "{} {}", "'a'", '{"a": 1,}', '"\n"'])
+def test_what_is_no_json_is_a_value_error(text: str) -> None:
+    with pytest.raises(ValueError):
+        runner.parsed(text)

@@ -26,7 +26,13 @@ from agents_manager.flow.ports import Ended, Job
 
 PROTOCOL = 1
 ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
-PROGRAM = (sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "runner.py"))
+RUNNER = Path(__file__).parents[1] / "runner.py"
+# Imported and not run as a file, which would be compiled at each start; what it imports itself is
+# found in the standard library first.
+START = (
+    "import sys; sys.path.append(sys.argv[1]); import runner; sys.exit(runner.main(sys.argv[2]))"
+)
+PROGRAM = (sys.executable, "-I", "-S", "-c", START, str(RUNNER.parent))
 
 START_S = 2.0
 """How long a runner may take from nowhere to its `runner.json` when we do not know its process."""
