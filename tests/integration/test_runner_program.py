@@ -285,5 +285,5 @@ def test_its_json_is_that_of_the_standard_library() -> None:
 
 @pytest.mark.parametrize("text", ["", "{", "{}}", "{} {}", "'a'", '{"a": 1,}', '"\n"'])
 def test_what_is_no_json_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"JSON|Expecting|Invalid|Illegal"):
         runner.parsed(text)

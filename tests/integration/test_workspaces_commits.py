@@ -170,11 +170,11 @@ async def test_head_of_a_branch_that_grew_from_its_base(
     worktrees: Worktrees, repo: Path, tree: Path
 ) -> None:
     last = commit(tree, {"a": "1"})
-    assert await worktrees.head(repo, BRANCH, "main") == last
+    assert (await worktrees.ends(repo, BRANCH, "main"))[1] == last
     stranger = run(repo, "commit-tree", "-m", "Alone", "HEAD^{tree}").strip()
     run(repo, "update-ref", f"refs/heads/{BRANCH}", stranger)
     with pytest.raises(InvalidRepository, match="share no history"):
-        await worktrees.head(repo, BRANCH, "main")
+        await worktrees.ends(repo, BRANCH, "main")
 
 
 async def test_diff_cannot_be_hidden_or_run_programs(

@@ -5,7 +5,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from agents_manager.domain import names
@@ -27,10 +27,10 @@ PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-s
 
 
 async def tip_or_refuse(place: Place, branch: str) -> str:
-    return _found(place, branch, await branch_tip(place, branch))
+    return found(place, branch, await branch_tip(place, branch))
 
 
-def _found(place: Place, branch: str, tip: str | None) -> str:
+def found(place: Place, branch: str, tip: str | None) -> str:
     if tip is None:
         raise InvalidRepository(
             f'There is no branch "{branch}" in "{place.git_dir}". If the base was renamed, name it '
@@ -53,30 +53,35 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
 async def ends(place: Place, branch: str, base: str) -> tuple[str, str]:
     """The newest commit that the branch shares with its base, here or in a remote, as what others
     pushed to the base is no work of the branch; and where the branch stands."""
-    head, *bases = await _tips(place, branch, base)
-    found = await git(place, "merge-base", "--end-of-options", head, *bases, check=False)
-    if found.code == 1:
+    known = await tips(place, branch, base)
+    head, here = [found(place, name, known.get(local(name))) for name in (branch, base)]
+    there = [tip for ref, tip in known.items() if ref.startswith("refs/remotes/")]
+    shared = await git(place, "merge-base", "--end-of-options", head, here, *there, check=False)
+    if shared.code == 1:
         raise InvalidRepository(f'The branches "{branch}" and "{base}" share no history.')
-    if found.code:
-        raise GitError(f"git merge-base failed: {first_error(found)}")
-    return found.line, head
+    if shared.code:
+        raise GitError(f"git merge-base failed: {first_error(shared)}")
+    return shared.line, head
 
 
-async def _tips(place: Place, branch: str, base: str) -> list[str]:
-    """Of the branch, of its base, and of the base in remotes as far as is known here."""
-    refs = [f"refs/heads/{names.check_branch(name)}" for name in (branch, base)]
+async def tips(place: Place, branch: str, base: str) -> Mapping[str, str]:
+    """Of the branch, of its base, and of the base in remotes as far as is known here, by their full
+    names; those that there are."""
+    refs = (local(branch), local(base), f"refs/remotes/*/{base}")
     asked = ("for-each-ref", "--format=%(objecttype) %(objectname) %(refname)")
-    listed = await git(place, *asked, *refs, f"refs/remotes/*/{base}")
-    lines = (line.split(" ", 2) for line in listed.line.splitlines())
-    known = {ref: tip for kind, tip, ref in lines if kind == "commit"}
-    here = [_found(place, ref.removeprefix("refs/heads/"), known.get(ref)) for ref in refs]
-    return here + [tip for ref, tip in known.items() if ref.startswith("refs/remotes/")]
+    lines = (line.split(" ", 2) for line in (await git(place, *asked, *refs)).line.splitlines())
+    return {ref: tip for kind, tip, ref in lines if kind == "commit"}
 
 
-async def change(place: Place, branch: str, base: str) -> Change:
-    start, head = await ends(place, branch, base)
+def local(branch: str) -> str:
+    return f"refs/heads/{names.check_branch(branch)}"
+
+
+async def between(place: Place, start: str, head: str) -> Change:
+    """What a branch added from one commit to another."""
+    path = f"{checked(start)}..{checked(head)}"
     fields = "--format=%H%x00%s%x00%an"
-    log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", f"{start}..{head}")
+    log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", path)
     entries = iter(item.decode(errors="replace") for item in log.items)
     files, additions, deletions = await _totals(place, start, head)
     return Change(

@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import signal
+import stat
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -249,10 +250,25 @@ async def common_dir(repo: Path) -> Path:
     """The repository's own folder, shared by all its worktrees."""
     if not await asyncio.to_thread(repo.is_dir):
         raise InvalidRepository(f'There is no folder "{repo}".')
+    if _is_plain(repo):
+        return (repo / ".git").resolve()
     found = await git(repo, "rev-parse", "--path-format=absolute", "--git-common-dir", check=False)
     if found.code:
         raise InvalidRepository(f'"{repo}" cannot be used: {first_error(found)}')
     return found.path
+
+
+def _is_plain(repo: Path) -> bool:
+    """Whether this is surely a repository that git would take: the user's own, with all of it in
+    its `.git`. To ask git takes longer than the rest of many a question."""
+    git_dir = repo / ".git"
+    folders = (repo, git_dir, git_dir / "objects", git_dir / "refs")
+    try:
+        found = [folder.lstat() for folder in folders]
+    except OSError:
+        return False
+    own = all(stat.S_ISDIR(one.st_mode) and one.st_uid == os.geteuid() for one in found)
+    return own and (git_dir / "HEAD").is_file() and not (git_dir / "commondir").exists()
 
 
 async def commit_of(place: Place, name: str) -> str | None:

@@ -90,6 +90,12 @@ class Tree:
         write(admin / "locked", reason)
         return admin
 
+    def may_have_submodules(self) -> bool:
+        """Of a clean tree: told by the file that names them, unless only some files are here."""
+        admin = registered(self.common, self.path)
+        partial = admin is not None and (admin / "info" / "sparse-checkout").exists()
+        return partial or os.path.lexists(self.path / ".gitmodules")
+
     async def _rescue(self, admin: Path | None, fallback: str | None) -> Rescued:
         """Saves a snapshot, and tells if the folder must be kept, as no snapshot holds all."""
         if self.path.is_symlink() or not self.path.is_dir():
@@ -169,17 +175,29 @@ async def _head(store: Place, admin: Path) -> str | None:
 
 async def fault(place: Place, branch: str) -> str | None:
     """Why a worktree cannot be worked on as it stands; None if it can."""
-    head = read(place.git_dir / "HEAD")
-    if head != f"ref: refs/heads/{branch}":
-        return f'it is on "{names.one_line(head.removeprefix("ref: refs/heads/"))}"'
-    if read(place.git_dir / "locked") == INITIALIZING:
-        return "its creation was cut off"
+    wrong = _misplaced(place.git_dir, branch)
+    if wrong:
+        return wrong
     unmerged = await git(place, "ls-files", "-z", "--unmerged", check=False)
     if unmerged.code:
         return "its index cannot be read"
     if unmerged.stdout:
         return "files with unresolved conflicts"
     return _unfinished(place.git_dir)
+
+
+def is_fit(place: Place, branch: str) -> bool:
+    """What `fault` finds without asking git. A tree that git calls clean besides has none."""
+    return not _misplaced(place.git_dir, branch) and not _unfinished(place.git_dir)
+
+
+def _misplaced(git_dir: Path, branch: str) -> str | None:
+    head = read(git_dir / "HEAD")
+    if head != f"ref: refs/heads/{branch}":
+        return f'it is on "{names.one_line(head.removeprefix("ref: refs/heads/"))}"'
+    if read(git_dir / "locked") == INITIALIZING:
+        return "its creation was cut off"
+    return None
 
 
 def _unfinished(git_dir: Path) -> str | None:
@@ -199,12 +217,12 @@ def write(file: Path, text: str) -> None:
         raise GitError(f'"{file}" cannot be written: {error.strerror}.') from error
 
 
-def read(file: Path) -> str:
+def read(file: Path, limit: int = 8192) -> str:
     """A small text file git wrote, or nothing: a pipe put in its place must not stop us."""
     try:
         if not stat.S_ISREG(file.lstat().st_mode):
             return ""
         with file.open("rb") as content:
-            return os.fsdecode(content.read(8192)).strip("\n")
+            return os.fsdecode(content.read(limit)).strip("\n")
     except OSError:
         return ""

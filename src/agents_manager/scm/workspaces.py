@@ -7,7 +7,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event, names
@@ -39,6 +39,7 @@ from agents_manager.scm.git import (
 from agents_manager.scm.remotes import Remote
 
 DEFAULT_RULES = WorkspaceRules()
+LONG = 1024 * 1024
 AGENT_ENV = {
     "GIT_CONFIG_COUNT": "2",
     "GIT_CONFIG_KEY_0": "gc.auto",
@@ -82,7 +83,7 @@ class Worktrees:
         if remote:
             await remotes.fetch(remote, (base, branch))
         async with locked(common):
-            return await _ensure_branch(store, branch, base, remote)
+            return (await _ensure_branch(store, branch, base, remote)).new
 
     @property
     def agent_env(self) -> Mapping[str, str]:
@@ -100,18 +101,19 @@ class Worktrees:
             trees.complete(common)
             if rules.root is not None:
                 events += await ignoring.ignore(repo, rules.root)
-            await _ensure_branch(store, branch, base, remote)
-            events += await self._clear_others(store, tree, branch)
+            ensured = await _ensure_branch(store, branch, base, remote)
+            if not ensured.new:
+                events += await self._clear_others(store, tree, branch)
             reason, cleaned = await _reuse(tree, branch)
             events += cleaned
             if reason is not None:
                 events += await _rebuild(store, tree, branch, reason)
             place = tree.place()
             assert place
-            events += await syncing.sync(place, branch, base, remote, rebase=rules.rebase)
-            head = await branch_tip(store, branch)
+            moved = await syncing.sync(place, branch, base, remote, rebase=rules.rebase)
+            head = await branch_tip(store, branch) if moved else ensured.tip
             assert head
-            events += await _fill_submodules(store, tree, head)
+            events += [*moved, *await _fill_submodules(store, tree, head)]
             return Workspace(
                 path=tree.path,
                 branch=branch,
@@ -150,11 +152,14 @@ class Worktrees:
             await locks.drop_stale(left)
             return await _commit_all(place, branch, message)
 
-    async def head(self, repo: Path, branch: str, base: str) -> str:
-        return (await commits.ends(Place(git_dir=await common_dir(repo)), branch, base))[1]
+    async def ends(self, repo: Path, branch: str, base: str) -> tuple[str, str]:
+        return await commits.ends(Place(git_dir=await common_dir(repo)), branch, base)
+
+    async def between(self, repo: Path, base_sha: str, head_sha: str) -> Change:
+        return await commits.between(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
 
     async def change(self, repo: Path, branch: str, base: str) -> Change:
-        return await commits.change(Place(git_dir=await common_dir(repo)), branch, base)
+        return await self.between(repo, *await self.ends(repo, branch, base))
 
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str:
         return await commits.diff(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
@@ -265,19 +270,21 @@ async def _add(store: Place, path: Path, branch: str) -> str | None:
     """Checks the branch out into a new folder; says why files of Git LFS are not in it."""
     add = ("worktree", "add", "--quiet", "--end-of-options", path, branch)
     made = await git(store, *add, check=False)
-    if made.code == 0 and shutil.which(LFS):
-        return None
-    shown = await git(store, "cat-file", "-p", f"refs/heads/{branch}:.gitattributes", check=False)
-    uses_lfs = b"filter=lfs" in shown.stdout
     if made.code == 0:
+        # Nobody has been in the tree yet, so its files are those of the branch.
+        attributes = path / ".gitattributes"
+        uses_lfs = not shutil.which(LFS) and "filter=lfs" in trees.read(attributes, LONG)
         return "git-lfs is not installed" if uses_lfs else None
-    if not uses_lfs:
+    shown = await git(store, "cat-file", "-p", f"refs/heads/{branch}:.gitattributes", check=False)
+    if b"filter=lfs" not in shown.stdout:
         raise GitError(f"git worktree failed: {first_error(made)}")
     await git(replace(store, settings=LFS_SKIP), *add)
     return f"git-lfs failed ({first_error(made)})"
 
 
 async def _fill_submodules(store: Place, tree: trees.Tree, head: str) -> list[Event]:
+    if not tree.may_have_submodules():
+        return []
     try:
         missing = await submodules.fill(store, tree.path, head)
     except GitKilled:
@@ -290,14 +297,14 @@ async def _fill_submodules(store: Place, tree: trees.Tree, head: str) -> list[Ev
 
 
 async def _commit_all(place: Place, branch: str, message: str) -> str | None:
+    if trees.is_fit(place, branch) and await snapshots.clean(place):
+        return None
     fault = await trees.fault(place, branch)
     if fault not in (None, trees.MERGING):
         raise GitError(
             f'What the agent left in "{place.work_tree}" cannot be committed to "{branch}": '
             f"{fault}."
         )
-    if not fault and await snapshots.clean(place):
-        return None
     await snapshots.stage(place, await snapshots.loose(place))
     if not fault and not await snapshots.staged(place):
         return None
@@ -342,26 +349,38 @@ def _usable(branch: str) -> str:
         raise InvalidRepository(error.message) from error
 
 
-async def _ensure_branch(store: Place, branch: str, base: str, remote: Remote | None) -> bool:
+@dataclass(frozen=True, slots=True)
+class Ensured:
+    tip: str
+    new: bool
+
+
+async def _ensure_branch(store: Place, branch: str, base: str, remote: Remote | None) -> Ensured:
     if branch == base:
         raise InvalidRepository(f'"{branch}" is the base itself; a task needs a branch of its own.')
     await locks.drop_stale([locks.on_branch(store.git_dir, branch)])
-    if await branch_tip(store, branch):
-        return False
-    start = await _start(store, branch, base, remote)
-    made = await git(store, "update-ref", f"refs/heads/{branch}", start, "", check=False)
-    if made.code and not await branch_tip(store, branch):
+    known = await commits.tips(store, branch, base)
+    if tip := known.get(commits.local(branch)):
+        return Ensured(tip, new=False)
+    start = await _start(store, branch, base, known.get(commits.local(base)), remote)
+    made = await git(store, "update-ref", commits.local(branch), start, "", check=False)
+    if made.code == 0:
+        return Ensured(start, new=True)
+    tip = await branch_tip(store, branch)
+    if tip is None:
         raise GitError(f'The branch "{branch}" cannot be created: {first_error(made)}')
-    return made.code == 0
+    return Ensured(tip, new=False)
 
 
-async def _start(store: Place, branch: str, base: str, remote: Remote | None) -> str:
+async def _start(
+    store: Place, branch: str, base: str, here: str | None, remote: Remote | None
+) -> str:
     """Where a new branch begins: at its own state in the remote, else at the base."""
     if remote is None:
-        return await commits.tip_or_refuse(store, base)
+        return commits.found(store, base, here)
     pushed = await remotes.tip(remote, branch)
     base_there = await remotes.tip(remote, base)
-    if base_there and not await branch_tip(store, base):
+    if base_there and not here:
         # Work is compared with the base and merged into it, so it has to be here.
         await git(store, "update-ref", f"refs/heads/{base}", base_there, "")
     return pushed or await syncing.newest_base(store, base, base_there)

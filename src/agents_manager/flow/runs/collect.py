@@ -28,7 +28,7 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
         return
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
     try:
-        change = await _change(s, project, ground)
+        change = await _change(s, project, ground, verdict)
         await s.store.write(lambda tx: _keep(tx, s, run, task, ground, change, verdict))
     except AgentsManagerError as error:
         missed = event.CollectionFailed(run=run.id, error=error.message)
@@ -36,13 +36,20 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
         await s.store.write(lambda tx: tx.events.add(task.id, missed, SYSTEM, now))
 
 
-async def _change(s: Services, project: Project, ground: Ground) -> Change:
+async def _change(s: Services, project: Project, ground: Ground, verdict: Verdict) -> Change:
     """Tried twice: a review without this cannot be opened, or shows an older state."""
-    repo = Path(project.path)
     try:
-        return await s.workspaces.change(repo, ground.branch, ground.base)
+        return await _made(s, project, ground, verdict)
     except ExternalError:
+        return await _made(s, project, ground, verdict)
+
+
+async def _made(s: Services, project: Project, ground: Ground, verdict: Verdict) -> Change:
+    """What was judged and checked, also if the branch went on since."""
+    repo, start, head = Path(project.path), verdict.get("start_sha"), verdict.get("head_sha")
+    if start is None or head is None:  # A verdict from before an upgrade.
         return await s.workspaces.change(repo, ground.branch, ground.base)
+    return await s.workspaces.between(repo, start, head)
 
 
 def _keep(

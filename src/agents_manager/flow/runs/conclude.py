@@ -101,13 +101,13 @@ async def _judge(
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
         return Verdict(repair=reading.reason)
-    head = await _settle_work(run, task, project, s)
+    start, head = await _settle_work(run, task, project, s)
     changed = head != run.base_sha
     if isinstance(reading, Nothing):
         verdict = _infer(run, said.final_text, offered, changed)
     else:
         verdict = _reported(reading, offered, changed)
-    verdict["head_sha"] = head
+    verdict |= Verdict(start_sha=start, head_sha=head)
     if verdict.get("outcome") == "pr_ready":
         return await _check(run, project, verdict, head, s)
     return verdict
@@ -125,15 +125,15 @@ def _read(
     return outcomes.read_markers(said.final_text, offered, known)
 
 
-async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> str:
-    """Commits what a working agent left uncommitted, and reads where the branch stands."""
+async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> tuple[str, str]:
+    """Commits what a working agent left uncommitted, and reads where the branch begins and ends."""
     assert run.workspace is not None
     assert run.branch is not None
     if run.mode not in READ_ONLY_MODES and s.configs.of(project).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-    return await s.workspaces.head(Path(project.path), ground.branch, ground.base)
+    return await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
 
 
 def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
