@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,6 +44,57 @@ async def test_missing_folder_and_missing_git(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(GitError, match="not found on PATH"):
         await git(repo, "status")
+
+
+def plain(repo: Path) -> Path:
+    return repo
+
+
+def linked(repo: Path) -> Path:
+    (repo / ".git").rename(repo.parent / "elsewhere")
+    (repo / ".git").symlink_to(repo.parent / "elsewhere")
+    return repo
+
+
+def by_a_link(repo: Path) -> Path:
+    (repo.parent / "link").symlink_to(repo)
+    return repo.parent / "link"
+
+
+def worktree(repo: Path) -> Path:
+    run(repo, "worktree", "add", "-q", "-b", "other", str(repo.parent / "tree"))
+    return repo.parent / "tree"
+
+
+def a_folder_below(repo: Path) -> Path:
+    (repo / "below").mkdir()
+    return repo / "below"
+
+
+@pytest.mark.parametrize("place", [plain, linked, by_a_link, worktree, a_folder_below])
+async def test_a_repository_is_where_git_finds_it(
+    repo: Path, place: Callable[[Path], Path]
+) -> None:
+    folder = place(repo)
+    found = await common_dir(folder)
+    assert run(folder, "rev-parse", "--path-format=absolute", "--git-common-dir") == str(found)
+
+
+@pytest.mark.parametrize("lost", ["HEAD", "objects", "refs"])
+async def test_half_a_repository_is_none(repo: Path, lost: str) -> None:
+    (repo / ".git" / lost).rename(repo / "lost")
+    with pytest.raises(InvalidRepository, match="not a git repository"):
+        await common_dir(repo)
+
+
+async def test_a_repository_of_somebody_else_is_gits_to_judge(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stranger = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: stranger)
+    monkeypatch.setenv("PATH", str(repo))
+    with pytest.raises(GitError, match="not found on PATH"):
+        await common_dir(repo)
 
 
 async def test_killed_git_can_be_tried_again(

@@ -9,6 +9,7 @@ import pytest
 
 from agents_manager.domain import pipeline
 from agents_manager.domain.run import ErrorClass, RunStatus
+from agents_manager.domain.task import ArtifactType
 from agents_manager.errors import TransitionRefused
 from agents_manager.flow import tasks
 from agents_manager.flow.tasks import Stopping
@@ -95,6 +96,21 @@ async def test_a_failed_check_stops_the_outcome(world: World) -> None:
     await world.choose(task, "again")
     await world.until(task, "review")
     assert "agent.checks_passed" in await world.types(task)
+
+
+async def test_only_what_was_checked_counts_as_checked(world: World) -> None:
+    """Here the branch goes on while the checks look at its commit."""
+    git = f"git -C '{world.repo}'"
+    branch = f"$({git} for-each-ref --format='%(refname)' refs/heads/agent)"
+    later = f"$({git} commit-tree -p {branch} -m Later {branch}^{{tree}})"
+    world.configure({"checks": {"test": {"command": f"{git} update-ref {branch} {later}"}}})
+    world.project = await tasks.trust_project(world.s, world.project)
+    task = await world.start(GREETING, pipeline="simple")
+    view = await world.until(task, "review")
+    (change,) = [a for a in view.artifacts if a.type is ArtifactType.DIFF]
+    assert change.data["checks_passed"]
+    assert change.data["head_sha"] == view.runs[0].head_sha
+    assert change.data["head_sha"] != repos.sha(world.repo, change.data["branch"])
 
 
 async def test_commands_that_changed_since_they_were_trusted_do_not_run(

@@ -50,6 +50,15 @@ async def test_submodules_come_from_the_users_own_copy(
     assert (await prepare(worktrees, repo)).events == ()
 
 
+async def test_submodules_of_a_checkout_that_leaves_out_the_file_that_names_them(
+    worktrees: Worktrees, repo: Path
+) -> None:
+    run(repo, "sparse-checkout", "set", "--no-cone", "/*", "!/.gitmodules")
+    made = await prepare(worktrees, repo)
+    assert not (made.path / ".gitmodules").exists()
+    assert (made.path / "vendor/lïb/lib.py").read_text() == "1\n"
+
+
 async def test_submodules_within_submodules(
     worktrees: Worktrees, repo: Path, library: Path, tmp_path: Path
 ) -> None:

@@ -54,8 +54,7 @@ class Dispatcher:
                 if self._loop.time() - last_sweep >= SWEEP_S:
                     await self.sweep()
                     last_sweep = self._loop.time()
-                await self.dispatch()
-                pause = await self._until_next()
+                pause = await self.dispatch()
             except Exception:  # The supervisor tick: a hiccup must not end it.
                 log.exception("dispatcher.failed")
                 pause = SWEEP_S
@@ -65,13 +64,14 @@ class Dispatcher:
             except TimeoutError:
                 continue
 
-    async def dispatch(self) -> None:
-        now = self._clock.now()
-        due = await self._store.read(lambda tx: tx.effects.due(now, BATCH))
+    async def dispatch(self) -> float:
+        """Hands out what is due; returns for how long nothing more will be."""
+        due, pause = await self._store.read(self._look)
         if not due:
-            return
+            return pause
         for row in await self._store.write(self._admit):
             await self._workflows.start(row.id, row.attempt)
+        return (await self._store.read(self._look))[1]
 
     async def sweep(self) -> None:
         """A started effect whose workflow is unknown is started; one whose workflow is over
@@ -95,8 +95,9 @@ class Dispatcher:
             admitted.append(row)
         return admitted
 
-    async def _until_next(self) -> float:
-        due = await self._store.read(lambda tx: tx.effects.next_due())
-        if due is None:
-            return SWEEP_S
-        return min(SWEEP_S, max(0.02, (due - self._clock.now()).total_seconds()))
+    def _look(self, tx: Tx) -> tuple[bool, float]:
+        """Whether something is due, and how long until the next."""
+        now = self._clock.now()
+        following = tx.effects.next_due()
+        pause = SWEEP_S if following is None else (following - now).total_seconds()
+        return bool(tx.effects.due(now, BATCH)), min(SWEEP_S, max(0.02, pause))
