@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.flow import tasks
+from agents_manager.flow.runs import places
 from agents_manager.testing.scripted_model import (
     ModelServer,
     Say,
@@ -34,8 +35,9 @@ def asks(payload: Any) -> Structured:
 async def test_a_question_a_repair_and_an_answer(
     account: ModelServer, world: World, tmp_path: Path
 ) -> None:
+    settings = {**SETTINGS, "systemPrompt": "Speak plainly."}
     (tmp_path / "home" / "config.json").write_text(
-        json.dumps({"defaultAgentType": "claude-code", "agents": {"claude-code": SETTINGS}})
+        json.dumps({"defaultAgentType": "claude-code", "agents": {"claude-code": settings}})
     )
     account.script(
         SCENARIO,
@@ -74,3 +76,17 @@ async def test_a_question_a_repair_and_an_answer(
     assert run(world.repo, "log", "-1", "--format=%s", second.branch) == "Say moin"
     repair = str(account.requests(SCENARIO)[1].body["messages"])
     assert 'The payload of outcome "needs_info" is not valid' in repair
+    messages = [m for m in account.requests(SCENARIO)[1].body["messages"] if m["role"] == "user"]
+    heard = [words(m["content"]) for m in messages]
+    assert places.system_prompt(world.s, first) == "Speak plainly."
+    assert "Speak plainly." in str(account.requests(SCENARIO)[0].body["system"])
+    told = places.told(world.s, first)
+    assert len(told) == 2
+    assert "by the tool StructuredOutput" in told[0]
+    assert all(text in each for text, each in zip(told, heard, strict=True))
+
+
+def words(content: Any) -> list[str]:
+    """The texts of a message, each of them whole."""
+    blocks = [{"text": content}] if isinstance(content, str) else content
+    return [block["text"] for block in blocks if "text" in block]

@@ -12,6 +12,7 @@ import pytest
 from agents_manager.agents import codex_sandbox
 from agents_manager.domain.run import RunStatus
 from agents_manager.flow import tasks
+from agents_manager.flow.runs import places
 from agents_manager.testing.scripted_model import (
     Hang,
     Say,
@@ -170,6 +171,16 @@ async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
     assert (done.outcome, done.payload) == ("no_changes", {"reason": "It is there."})
     heard = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
     assert 'The payload of outcome \\"no_changes\\" is not valid' in heard
+    first, repair = places.told(desk.world.s, done)
+    assert "Your final message is a JSON object" in first
+    texts = [
+        c["text"]
+        for i in desk.model.requests(SCENARIO)[-1].body["input"]
+        if i.get("role") == "user"
+        for c in i["content"]
+    ]
+    assert first in texts
+    assert texts[-1] == repair
     assert "agent.output_refused" in await desk.world.types(task)
 
 

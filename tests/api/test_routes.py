@@ -200,6 +200,11 @@ async def test_the_prompt_of_a_run_is_plain_text(api: httpx.AsyncClient, scene: 
     folder.mkdir(parents=True)
     (folder / "asked.md").write_text("Once more.")
     assert (await api.get(later)).text == "Once more."
+    before = f"{API}/runs/{run.id}/prompt?turn=0"
+    assert "Nothing was added" in told(await api.get(before), 404, "NotFound")["message"]
+    folder.with_name("1").mkdir()
+    (folder.with_name("1") / "system.md").write_text("Speak plainly.")
+    assert (await api.get(before)).text == "Speak plainly."
 
 
 async def test_a_transcript_is_read_in_parts(api: httpx.AsyncClient, scene: Scene) -> None:

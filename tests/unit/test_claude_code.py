@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,11 +67,14 @@ def test_modes_that_read_have_no_tools_that_write(tmp_path: Path) -> None:
 def test_the_outcomes_that_are_possible_are_asked_for_in_a_form(tmp_path: Path) -> None:
     asked = told(turn(tmp_path, offered=("pr_ready", "needs_info")))
     assert asked["schema"]["properties"]["outcome"]["enum"] == ["pr_ready", "needs_info"]
-    for prompt in (asked["prompt"], asked["fresh_prompt"]):
-        assert prompt.startswith("Do it.")
-        assert "by the tool StructuredOutput" in prompt
-    without = told(turn(tmp_path))
-    assert (without["schema"], without["prompt"]) == (None, "Do it.")
+    assert "by the tool StructuredOutput" in agent().how_to_end
+    assert told(turn(tmp_path))["schema"] is None
+
+
+@pytest.mark.parametrize("offered", [(), ("pr_ready",)])
+def test_it_is_sent_the_prompt_and_nothing_more(tmp_path: Path, offered: Sequence[str]) -> None:
+    asked = told(turn(tmp_path, offered=offered))
+    assert asked["prompt"] == asked["fresh_prompt"] == "Do it."
 
 
 def test_a_repair_that_has_to_begin_anew_has_the_whole_prompt(tmp_path: Path) -> None:

@@ -68,9 +68,7 @@ NO_ACCOUNT = (
     " for the server."
 )
 
-
-HOW_TO_END = f"""
-
+HOW_TO_END = f"""\
 Give your final message by the tool {claude_gate.ENDS}, in place of a message with an outcome block:
 "outcome" is the name of the outcome, "payload" its payload or null, and "text" all that you have to
 say, in full. Where the outcome's result is a text, it is this one. Nothing else you say is kept.
@@ -86,6 +84,7 @@ class ClaudeCodeAgent:
         read_only_modes=True,
         interrupts=True,
     )
+    how_to_end = HOW_TO_END
 
     def __init__(self, name: str, config: ClaudeCodeConfig) -> None:
         self._name = name
@@ -114,6 +113,7 @@ class ClaudeCodeAgent:
             # Claude Code counts its turns itself and then ends in order.
             limits=limits.model_copy(update={"turns": None}),
             folders=(turn.home,),
+            system_prompt=self._config.system_prompt or "",
             stop_signal="SIGINT",
         )
 
@@ -150,15 +150,14 @@ class ClaudeCodeAgent:
         elif turn.run.mode == RUNS_COMMANDS:
             allowed = tools
         again = turn.number > 1 and turn.run.prompt
-        prompt = turn.prompt + HOW_TO_END if turn.offered else turn.prompt
         return {
             "workspace": str(turn.workspace),
             "home": str(turn.home),
             "model": turn.run.model or self._config.model,
             "max_turns": self._config.max_turns,
             "resume": turn.session,
-            "prompt": prompt,
-            "fresh_prompt": f"{turn.run.prompt}\n\n{prompt}" if again else prompt,
+            "prompt": turn.prompt,
+            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
             "schema": structured.schema(turn.offered, payload="object") if turn.offered else None,
             "system_prompt": self._config.system_prompt,
             "tools": tools,

@@ -35,8 +35,7 @@ QUIET: Mapping[str, Any] = {
 }
 """Nothing is sent or looked up that the task does not need; settings of the user's win."""
 
-HOW_TO_END = """
-
+HOW_TO_END = """\
 Your final message is a JSON object and nothing else: "outcome" is the name of the outcome,
 "payload" its payload as JSON text or null, and "text" what else you have to say.
 """
@@ -46,6 +45,7 @@ class CodexAgent:
     capabilities = Capabilities(
         resumes=True, structured_output=True, mcp=True, read_only_modes=True
     )
+    how_to_end = HOW_TO_END
 
     def __init__(self, name: str, config: CodexConfig) -> None:
         self._name = name
@@ -155,8 +155,7 @@ def _log_in(home: Path) -> None:
 
 def _prompt(turn: Turn, session: str | None) -> str:
     again = turn.number > 1 and session is None
-    told = f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt
-    return told + HOW_TO_END if turn.offered else told
+    return f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt
 
 
 def _report_tool(url: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ MAX_TEXT = 8 * 1024 * 1024
 
 class CommandAgent:
     capabilities = Capabilities(reports_cost=True)
+    how_to_end = ""
 
     def __init__(self, name: str, config: CommandConfig) -> None:
         self._name = name

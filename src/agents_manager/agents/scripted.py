@@ -20,6 +20,7 @@ PLAY = Path(__file__).with_name("play.py")
 
 class ScriptedAgent:
     capabilities = Capabilities(resumes=True, reports_cost=True, harmless=True)
+    how_to_end = ""
 
     def __init__(self, config: ScriptedConfig | None = None) -> None:
         self._config = config or ScriptedConfig()

@@ -224,9 +224,10 @@ class OutputQuery(Query):
 
 
 class PromptQuery(Query):
+    turn: Annotated[int, Field(ge=0, le=100)] = 1
+
+
+class TranscriptQuery(Query):
     turn: Annotated[int, Field(ge=1, le=100)] = 1
-
-
-class TranscriptQuery(PromptQuery):
     offset: Number = 0
     limit: Annotated[int, Field(ge=4, le=1024 * 1024)] = 256 * 1024

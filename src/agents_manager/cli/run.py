@@ -61,8 +61,9 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
         if not told:
             raise InvalidInput(f"Run {found.id} ({found.status}) has not been told anything yet.")
         first, *later = told
-        shown = {"run": found.id, "prompt": first, "repairs": later}
-        desk.output.show(shown, lambda: pages.told(first, later))
+        system = places.system_prompt(desk.services, found)
+        shown = {"run": found.id, "system_prompt": system, "prompt": first, "repairs": later}
+        desk.output.show(shown, lambda: pages.told(system, first, later))
     else:
         desk.output.show(found, lambda: pages.page(found, task.title))
 

@@ -268,6 +268,8 @@ class Job:
     limits: Limits
     folders: Sequence[Path] = ()
     """Folders that must be there before the start."""
+    system_prompt: str = ""
+    """What is added to the agent's own system prompt, kept beside the prompt."""
     stop_signal: Literal["SIGTERM", "SIGINT"] = "SIGTERM"
     """What asks the agent politely to end."""
     turn_type: str = "assistant"
@@ -388,6 +390,12 @@ class Agent(Protocol):
     @property
     def model(self) -> str | None:
         """The model that runs get which name none; None where the agent itself decides."""
+        ...
+
+    @property
+    def how_to_end(self) -> str:
+        """What the agent must know beyond the outcomes to give its final message in its own form;
+        it becomes a part of the prompt."""
         ...
 
     def job(self, turn: Turn) -> Job:

@@ -50,11 +50,17 @@ async def get_run(s: Services, run_id: str) -> schemas.Run:
 async def get_run_prompt(
     s: Services, run_id: str, query: Annotated[forms.PromptQuery, Query()]
 ) -> PlainTextResponse:
-    """The exact text that the agent was given, in its first turn or in a later one."""
+    """The exact text that the agent was given, in its first turn or in a later one; as turn 0, what
+    was added to its own system prompt."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
     told = await asyncio.to_thread(places.told, s, run)
     if not told:
         raise NotFound(f"Run {run.id} ({run.status}) has no prompt; it is written at its start.")
+    if query.turn == 0:
+        system = await asyncio.to_thread(places.system_prompt, s, run)
+        if system is None:
+            raise NotFound(f"Nothing was added to the system prompt of run {run.id}.")
+        return PlainTextResponse(system)
     if query.turn > len(told):
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {len(told)}.")
     return PlainTextResponse(told[query.turn - 1])

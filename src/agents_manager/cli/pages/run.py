@@ -78,7 +78,12 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
 
 
-def told(first: str, later: Sequence[str]) -> Iterator[Block]:
+def told(system: str | None, first: str, later: Sequence[str]) -> Iterator[Block]:
+    if system:
+        yield title("Added to the agent's own system prompt")
+        yield from lines(system)
+        yield Line()
+        yield title("Then")
     yield from lines(first)
     for prompt in later:
         yield Line()

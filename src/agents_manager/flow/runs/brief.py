@@ -15,7 +15,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import pipelines
-from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.runs import notes, transcripts
 from agents_manager.flow.runs.prepare import of
 
@@ -58,12 +58,14 @@ async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     registry = pipelines.registry_of(s, project)
     instructions = s.configs.of(project).instructions
+    agent = _agent(s, run, project)
     earlier: Sequence[str] = ()
-    if not _resumes(s, run, project):
+    if run.session is None or agent is None or not agent.capabilities.resumes:
         before = await s.store.read(lambda tx: _alike(tx, run))
         earlier = await asyncio.to_thread(transcripts.of, s, project, before)
+    how_to_end = agent.how_to_end if agent else ""
     parts = await s.store.read(
-        lambda tx: sections(tx, s, run, task, registry, instructions, earlier)
+        lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier)
     )
     text = context.assembled(parts, tuple(BUDGETS))
     await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
@@ -75,6 +77,7 @@ def sections(
     run: Run,
     task: Task,
     registry: Registry,
+    how_to_end: str = "",
     instructions: str = "",
     transcript: Sequence[str] = (),
 ) -> list[Section]:
@@ -100,19 +103,17 @@ def sections(
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
         _quote(ANSWER, [conversation.latest(prompts, runs)], show),
-        _ours("How to end", _outcomes(tx, s, task, registry)),
+        _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
     ]
 
 
-def _resumes(s: Services, run: Run, project: Project) -> bool:
-    """Whether the agent goes on with a session that knows what was said."""
-    if run.session is None or run.agent is None:
-        return False
+def _agent(s: Services, run: Run, project: Project) -> Agent | None:
+    assert run.agent is not None
     try:
-        return s.agents.get(run.agent, project).capabilities.resumes
+        return s.agents.get(run.agent, project)
     except InvalidInput:
-        return False  # It is not there any more, which the next step says.
+        return None  # It is not there any more, which the next step says.
 
 
 def _ended(tx: Tx, run: Run) -> list[Run]:
@@ -233,7 +234,7 @@ def _project(instructions: str) -> Section:
     )
 
 
-def _outcomes(tx: Tx, s: Services, task: Task, registry: Registry) -> str:
+def _outcomes(tx: Tx, s: Services, task: Task, registry: Registry, how_to_end: str) -> str:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     lines: list[str] = []
     for name in registry.offered(pipeline, task.status):
@@ -247,4 +248,5 @@ def _outcomes(tx: Tx, s: Services, task: Task, registry: Registry) -> str:
             continue
         shape = json.dumps(schema, separators=(",", ":"))
         lines.append(f"- `{name}`: {outcome.description} Payload: {shape}")
-    return template.filled(s.templates["outcome"], outcomes="\n".join(lines))
+    told = template.filled(s.templates["outcome"], outcomes="\n".join(lines))
+    return f"{told}\n\n{how_to_end}" if lines else told

@@ -1,6 +1,7 @@
 """Steps 4 and 5: start the agent, or find the one that is already there, and wait for its end."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,9 +10,9 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, pipelines
-from agents_manager.flow.ports import Endpoint, Services, Turn, Tx
+from agents_manager.flow.ports import Agent, Endpoint, Services, Turn, Tx
 from agents_manager.flow.runs import reports
-from agents_manager.flow.runs.places import ASKED
+from agents_manager.flow.runs.places import ASKED, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Ending
 
@@ -40,7 +41,7 @@ async def drive(
         run=run,
         task=task,
         project=project,
-        prompt=run.prompt if repair is None else _repair_prompt(s, repair),
+        prompt=run.prompt if repair is None else _repair_prompt(s, agent, offered, repair),
         number=number,
         visit=visit,
         workspace=Path(run.workspace),
@@ -54,7 +55,9 @@ async def drive(
         job = await asyncio.to_thread(agent.job, turn)
     except InvalidInput as error:
         return await _refused(s, directory, error)
-    kept = {} if repair is None else {ASKED: turn.prompt}
+    kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}
+    if repair is not None:
+        kept[ASKED] = turn.prompt
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
     ended = await s.runners.wait(directory)
@@ -83,5 +86,6 @@ async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:
     return Ending(reason="refused", exit_code=None, truncated=False, message=why)
 
 
-def _repair_prompt(s: Services, reason: str) -> str:
-    return template.filled(s.templates["repair"], reason=context.fenced(reason))
+def _repair_prompt(s: Services, agent: Agent, offered: Sequence[str], reason: str) -> str:
+    told = template.filled(s.templates["repair"], reason=context.fenced(reason))
+    return f"{told}\n\n{agent.how_to_end}".strip() if offered else told

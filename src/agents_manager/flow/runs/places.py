@@ -12,6 +12,8 @@ OUTPUT = "output"
 """In the directory of a turn: what its agent printed."""
 ASKED = "asked.md"
 """What the agent was told in a later turn; the first is stored with the run."""
+SYSTEM = "system.md"
+"""What was added to the agent's own system prompt, where it takes that."""
 
 
 def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
@@ -24,3 +26,9 @@ def told(s: Services, run: Run) -> list[str]:
         return []
     later = [job_dir(s, run.id, turn) / ASKED for turn in TURNS[1:]]
     return [run.prompt, *(f.read_bytes().decode() for f in later if f.exists())]
+
+
+def system_prompt(s: Services, run: Run) -> str | None:
+    """What came before that, in the agent's own system prompt."""
+    file = job_dir(s, run.id, TURNS[0]) / SYSTEM
+    return file.read_bytes().decode() if file.exists() else None
