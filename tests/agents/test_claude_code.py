@@ -3,6 +3,7 @@ what the adapter says it did."""
 
 import asyncio
 import json
+import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -191,6 +192,20 @@ async def test_a_program_that_dies_is_a_crash(account: ModelServer, play: Play, 
     assert ran.ended.exit_code == 1
     assert ran.said.error_class is ErrorClass.CRASH
     assert "exit code" in (ran.said.error or "")
+
+
+async def test_a_driver_that_is_killed_has_told_what_was_used(
+    account: ModelServer, play: Play, work: Path
+) -> None:
+    driver = "$(cut -d' ' -f4 /proc/$PPID/stat)"
+    account.script(
+        SCENARIO, [claude_bash("echo 1"), claude_bash(f"kill -9 {driver}"), Say("Never.")]
+    )
+    ran = await play()
+    assert ran.ended.exit_code == -signal.SIGKILL
+    assert ran.said.usage is not None
+    assert ran.said.usage.input_tokens == 200
+    assert ran.said.usage.cost_usd is None
 
 
 async def test_a_refused_key_is_told_with_the_way_out(

@@ -114,5 +114,7 @@ async def test_the_repair_turn_is_kept_as_it_was_given(world: World) -> None:
     folder = world.s.jobs_dir / view.runs[0].id / "2"
     assert (folder / "prompt.md").read_bytes() == second.encode()
     assert '```text\nThere is no outcome "aproved". Did you mean "approved"?' in second
-    shown = [block.text for block in run_pages.told(None, first, [second]) if isinstance(block, Line)]
+    shown = [
+        block.text for block in run_pages.told(None, first, [second]) if isinstance(block, Line)
+    ]
     assert shown.index("# Instructions") < shown.index("Your last message could not be taken:")

@@ -154,3 +154,21 @@ def test_a_model_without_a_price_makes_the_cost_unknown() -> None:
     now = {"a": used(10, 0.5), "b": used(10, 0.1, "unknown")}
     assert "cost_usd" not in claude_lines.usage(now, {})
     assert claude_lines.usage({**now, "a": used(20, 0.75)}, now)["cost_usd"] == 0.25
+
+
+def test_what_was_used_so_far_counts_each_message_once() -> None:
+    def part(name: str, output: int) -> AssistantMessage:
+        used = {"input_tokens": 5, "output_tokens": output, "cache_read_input_tokens": 2}
+        return AssistantMessage(content=[], model="m", message_id=name, usage=used)
+
+    listener = Listener()
+    told = [line for m in (part("a", 1), part("a", 3), part("b", 4)) for line in listener.lines(m)]
+    assert [(t["input_tokens"], t["output_tokens"]) for t in told] == [(5, 1), (5, 3), (10, 7)]
+    assert told[-1]["type"] == "usage_so_far"
+    assert (told[-1]["cache_read_tokens"], told[-1]["cache_write_tokens"]) == (4, 0)
+
+
+def test_nothing_used_is_nothing_to_tell() -> None:
+    blank = {"input_tokens": 0, "output_tokens": 0}
+    failed = AssistantMessage(content=[], model="m", message_id="a", usage=blank)
+    assert list(Listener().lines(failed)) == []

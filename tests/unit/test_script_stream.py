@@ -102,3 +102,16 @@ def test_fault_and_its_class(tmp_path: Path) -> None:
 def test_text_is_made_fit_for_every_database(tmp_path: Path) -> None:
     said = stream.read(written(tmp_path, '{"type": "result", "text": "a\\u0000b\\ud800c"}'))
     assert said.final_text == "a\ufffdb?c"
+
+
+def so_far(tokens: int) -> dict[str, Any]:
+    return {"type": "usage_so_far", "input_tokens": tokens, "output_tokens": 2}
+
+
+def test_an_agent_that_was_cut_off_used_at_least_what_it_last_had(tmp_path: Path) -> None:
+    said = stream.read(written(tmp_path, so_far(5), so_far(9)))
+    assert said.usage == Usage(input_tokens=9, output_tokens=2)
+    ended = stream.read(written(tmp_path, so_far(5), {"type": "usage", "input_tokens": 7}))
+    assert ended.usage == Usage(input_tokens=7)
+    lied = stream.read(written(tmp_path, so_far(-1)))
+    assert (lied.usage, lied.usage_refused) == (None, "input_tokens is -1.")

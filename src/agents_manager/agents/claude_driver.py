@@ -159,5 +159,5 @@ def _totals(file: Path) -> dict[str, Any]:
         return {}
 
 
-if __name__ == "__main__":
-    sys.exit(asyncio.run(Driver(Path(sys.argv[1])).run()))
+def main(file: str) -> int:
+    return asyncio.run(Driver(Path(file)).run())

@@ -2,7 +2,7 @@
 `is_error` and `terminal_reason`: a failed one can call itself a success."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeAlias, cast
 
@@ -33,6 +33,13 @@ TOKENS = {
     "cache_read_tokens": "cacheReadInputTokens",
     "cache_write_tokens": "cacheCreationInputTokens",
 }
+MESSAGE_TOKENS = {
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cache_read_tokens": "cache_read_input_tokens",
+    "cache_write_tokens": "cache_creation_input_tokens",
+}
+"""The same of a single message, which names them as the API does."""
 KINDS = {
     "authentication_failed": "auth",
     "oauth_org_not_allowed": "auth",
@@ -75,6 +82,8 @@ class Listener:
         """What it said since it last used a tool."""
         self._kind: str | None = None
         self._resets_at: datetime | None = None
+        self._used: dict[str, Mapping[str, Any]] = {}
+        """By message, as each comes in several parts."""
 
     def lines(self, message: Message) -> Iterator[Line]:
         """The lines for everything but the end, which `ending` gives."""
@@ -84,6 +93,9 @@ class Listener:
                 self._kind = message.error
                 self._listen(message)
                 yield from _said(message)
+                if message.message_id and message.usage:
+                    self._used[message.message_id] = message.usage
+                    yield from so_far(self._used.values())
             case SystemMessage(subtype="permission_denied", data=data):
                 why = str(data.get("message", "")).partition(". ")[0]
                 yield refused(str(data.get("tool_name")), f"{why}.")
@@ -182,6 +194,14 @@ def usage(now: ModelUsage, before: ModelUsage) -> Line:
     if all(now[model].get("costBasis") in ("list", "managed") for model in used):
         line["cost_usd"] = round(sum(grown["cost_usd"] for grown in used.values()), 6)
     return line
+
+
+def so_far(used: Collection[Mapping[str, Any]]) -> Iterator[Line]:
+    """What is known of the usage before the end: at least this, as messages are told of before all
+    of their words are counted."""
+    sums = {ours: sum(one.get(its) or 0 for one in used) for ours, its in MESSAGE_TOKENS.items()}
+    if any(sums.values()):
+        yield {"type": "usage_so_far", **sums}
 
 
 def _grown(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,11 +18,12 @@ AMOUNTS = tuple(Usage.model_fields)
 
 def read(output: Path) -> Said:
     """The last result counts, or else the last thing said; what the usage lines report is added
-    up."""
+    up. Where there is none, the agent was cut off, and used at least what it last had so far."""
     said = ""
     result: Mapping[str, Any] = {}
     used: dict[str, int | float] = {}
     refused: str | None = None
+    so_far: Mapping[str, Any] = {}
     for found in messages(output):
         if found["type"] == "result":
             result = found
@@ -30,6 +31,10 @@ def read(output: Path) -> Said:
             said = _words(found.get("text"))
         elif found["type"] == "usage":
             refused = refused or _add(used, found)
+        elif found["type"] == "usage_so_far":
+            so_far = found
+    if not used and refused is None:
+        refused = _add(used, so_far)
     error = _words(result.get("error")) or None
     return Said(
         final_text=_words(result.get("text")) if result else said,
