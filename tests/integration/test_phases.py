@@ -7,7 +7,7 @@ import pytest
 from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.errors import InvalidAnswer, InvalidInput, PhaseNotFound, TransitionRefused
-from agents_manager.flow import phases
+from agents_manager.flow import phases, tasks
 from tests import repos
 from tests.worlds import ANN, World
 
@@ -86,6 +86,28 @@ async def test_a_split_task_goes_phase_by_phase_to_the_final_merge(world: World)
     assert len(merges) == 3
     types = await world.types(task)
     assert (types.count("split_approved"), types.count("pull_request.merged")) == (1, 3)
+
+
+async def test_an_agent_that_is_run_again_in_a_phase_goes_on_with_its_session(
+    world: World,
+) -> None:
+    asks = [{"ask": {"question": "Which?", "options": ["a", "b"]}}]
+    task = await world.start(
+        {"plan": [[SPLIT]], "implement": [asks, [{"hang": True}], writes("one")]}
+    )
+    view = await world.until(task, "pending_split")
+    await world.answer(view.prompts[0], {"decision": "approved"})
+    view = await world.wait(task, lambda v: len(v.runs) == 2 and bool(v.prompts), "the question")
+    await world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "option": "a"}]})
+    view = await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+    assert view.run is not None
+    await tasks.stop_run(world.s, view.run.id, ANN)
+    await world.choose(task, "rerun")
+    view = await reviewed(world, task, 4)
+    first, stopped, again = view.runs[1:]
+    assert first.session is not None
+    assert {first.phase_id, stopped.phase_id, again.phase_id} == {view.phases[0].id}
+    assert (stopped.session, again.session) == (first.session, first.session)
 
 
 async def test_a_rejected_split_goes_on_where_it_was_with_the_reason(world: World) -> None:

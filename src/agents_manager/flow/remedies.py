@@ -123,7 +123,9 @@ def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor, order: Order | Non
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
     wanted = {"mode": order.mode or last.mode, "agent": order.agent or last.agent}
     hook = HookSpec(type="start_agent", params={**wanted, "model": order.model or last.model})
-    resume = ResumePoint(status=task.status, session=last.session, mode=last.mode, agent=last.agent)
+    resume = ResumePoint(
+        status=task.status, session=last.session, mode=last.mode, agent=last.agent, run=last.id
+    )
     planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
 
 
