@@ -302,6 +302,9 @@ async def test_events_are_read_from_where_a_reader_stopped(any_store: Database) 
     newest = await any_store.read(lambda tx: tx.events.newest(TASK, "note", limit=3))
     assert said(newest) == "fdc"
     assert await any_store.read(lambda tx: tx.events.newest(TASK, "git", limit=3)) == []
+    last = await any_store.read(lambda tx: tx.events.last(TASK, newest[0].type))
+    assert last == newest[0]
+    assert await any_store.read(lambda tx: tx.events.last(TASK, "snapshot.saved")) is None
 
 
 async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> None:

@@ -67,6 +67,20 @@ async def test_leftovers_are_told_to_the_next_run_and_restored(world: World) -> 
         await snapshots.restore(world.s, task.id, 7, None, ANN)
 
 
+async def test_a_snapshot_that_a_crash_kept_from_the_log_is_told_once(world: World) -> None:
+    task = await failed_with_leftovers(world)
+    failed = await last_run(world, task)
+    assert failed.branch
+    # As a server does that is killed before it has written what it did.
+    await world.s.workspaces.prepare(world.repo, task.id, failed.branch, "main")
+    assert "snapshot.saved" not in await world.types(task)
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    assert (await world.types(task)).count("snapshot.saved") == 1
+    ref = f"refs/agents-manager/snapshots/{task.id}/1"
+    assert f"`git restore --source {ref} -- PATH`" in ((await last_run(world, task)).prompt or "")
+
+
 async def test_leftovers_need_not_be_told(world: World) -> None:
     world.configure({"preserveUncommitted": False})
     task = await failed_with_leftovers(world)

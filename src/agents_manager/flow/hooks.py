@@ -24,6 +24,7 @@ from agents_manager.flow import (
     plugin_hooks,
     pulls,
     remedies,
+    snapshots,
     transitions,
 )
 from agents_manager.flow.ports import Services, Steps, Tx
@@ -138,9 +139,10 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
 async def _delete_worktree(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     removed = await s.workspaces.remove(Path(project.path), task.id)
+    events = await snapshots.with_untold(s, task, project, removed.events)
 
     def then(tx: Tx) -> None:
-        for happened in removed.events:
+        for happened in events:
             tx.events.add(task.id, happened, SYSTEM, s.clock.now())
 
     await finish(s, row, then)

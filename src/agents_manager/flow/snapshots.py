@@ -1,10 +1,12 @@
 """Snapshots: the work that runs left uncommitted, seen and taken back up. Nothing is lost on the
 way: what lies in the worktree at that moment is saved first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event
+from agents_manager.domain.event import Event, SnapshotSaved
 from agents_manager.domain.task import SYSTEM, Actor, Project, Task
 from agents_manager.errors import SnapshotNotFound, WorkspaceInUse
 from agents_manager.flow import branches
@@ -51,6 +53,23 @@ async def restore(
     return Restored(task=task, snapshot=snapshot, branch=branch, workspace=path)
 
 
+async def with_untold(
+    s: Services, task: Task, project: Project, events: Sequence[Event]
+) -> list[Event]:
+    """What happened to a worktree, and before it the snapshots that a crash kept from the log."""
+    kind = SnapshotSaved.model_fields["type"].default
+    last = await s.store.read(lambda tx: tx.events.last(task.id, kind))
+    after = last.data["number"] if last else 0
+    saved = await s.workspaces.snapshots(Path(project.path), task.id, after)
+    new = {happened.ref for happened in events if isinstance(happened, SnapshotSaved)}
+    untold = [
+        SnapshotSaved(number=one.number, ref=one.ref, files=len(one.files))
+        for one in saved
+        if one.ref not in new
+    ]
+    return [*untold, *events]
+
+
 def _of(tx: Tx, task_ref: str) -> tuple[Task, Project]:
     task = tx.tasks.find(task_ref)
     return task, tx.projects.get(task.project_id)
@@ -69,9 +88,10 @@ async def _into_worktree(
     rules = replace(s.configs.of(project).workspace, rebase=False)
     repo = Path(project.path)
     workspace = await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
+    events = await with_untold(s, task, project, workspace.events)
 
     def write(tx: Tx) -> None:
-        for happened in workspace.events:
+        for happened in events:
             tx.events.add(task.id, happened, SYSTEM, s.clock.now())
 
     await s.store.write(write)

@@ -12,17 +12,17 @@ FIELDS = "--format=%(refname) %(objectname) %(committerdate:iso-strict) %(parent
 OURS = "Snapshot of "
 
 
-async def listed(place: Place, key: str | None) -> list[Snapshot]:
+async def listed(place: Place, key: str | None, after: int = 0) -> list[Snapshot]:
     below = f"{SNAPSHOTS}/{key}/" if key else f"{SNAPSHOTS}/"
     refs = await git(place, "for-each-ref", FIELDS, below)
-    found = [await _snapshot(place, line) for line in refs.line.splitlines()]
+    found = [await _snapshot(place, line, after) for line in refs.line.splitlines()]
     return sorted((s for s in found if s), key=lambda s: (s.key, s.number))
 
 
-async def _snapshot(place: Place, line: str) -> Snapshot | None:
+async def _snapshot(place: Place, line: str, after: int) -> Snapshot | None:
     ref, sha, time, *parents = line.split(" ")
     key, _, number = ref.removeprefix(f"{SNAPSHOTS}/").rpartition("/")
-    if not number.isdecimal():
+    if not number.isdecimal() or int(number) <= after:
         return None
     head = next((p for p in parents if p), None)
     return Snapshot(

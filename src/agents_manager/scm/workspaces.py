@@ -174,8 +174,8 @@ class Worktrees:
         kept = str(gone.kept) if gone.kept else None
         return Removed(events=(*gone.events, event.WorkspaceRemoved(kept=kept)))
 
-    async def snapshots(self, repo: Path, key: str | None) -> list[Snapshot]:
-        return await restoring.listed(Place(git_dir=await common_dir(repo)), key)
+    async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
+        return await restoring.listed(Place(git_dir=await common_dir(repo)), key, after)
 
     async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
         place = self._place_of(workspace.path)

@@ -41,6 +41,11 @@ _NEWEST = (
     .order_by(_EVENT.seq.desc())
     .limit(bindparam("most"))
 )
+_LAST_OF_TYPE = (
+    EVENTS.select.where(_EVENT.task_id == bindparam("wanted"), _EVENT.type == bindparam("kind"))
+    .order_by(_EVENT.seq.desc())
+    .limit(1)
+)
 
 
 class Events:
@@ -84,3 +89,7 @@ class Events:
     def newest(self, task_id: TaskId, category: str, limit: int) -> list[Logged]:
         bounds = {"wanted": task_id, "kind": category, "most": limit}
         return EVENTS.all(self._session, _NEWEST, bounds)
+
+    def last(self, task_id: TaskId, type: str) -> Logged | None:
+        found = EVENTS.all(self._session, _LAST_OF_TYPE, {"wanted": task_id, "kind": type})
+        return found[0] if found else None

@@ -10,7 +10,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
-from agents_manager.flow import agents, branches, pipelines
+from agents_manager.flow import agents, branches, pipelines, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
@@ -34,7 +34,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         pipelines.check_outcomes(s, project, pipeline, task.status)
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
         workspace = await _workspace(s, project, task, ground)
-        await _tell(s, run, task, workspace.events)
+        await _tell(s, run, task, await _happened(s, run, task, project, workspace))
         refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
         raise
@@ -57,6 +57,16 @@ async def _workspace(s: Services, project: Project, task: Task, ground: Ground) 
         await s.workspaces.ensure_branch(repo, ground.base, base)
     rules = s.configs.of(project).workspace
     return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
+
+
+async def _happened(
+    s: Services, run: Run, task: Task, project: Project, workspace: Workspace
+) -> Sequence[Event]:
+    """Before its first run a task has no work that could have been saved."""
+    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
+    if [r.id for r in runs] == [run.id]:
+        return workspace.events
+    return await snapshots.with_untold(s, task, project, workspace.events)
 
 
 async def _tell(s: Services, run: Run, task: Task, events: Sequence[Event]) -> None:
