@@ -62,8 +62,9 @@ async def test_a_task_is_deleted_after_its_agent_was_stopped(world: World) -> No
 
 
 async def test_a_run_that_nothing_was_started_for_goes_with_its_task(
-    tmp_path: Path, repo: Path
+    tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(removal, "PATIENCE", 0)
     async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
         s = program.services
         project = await tasks.add_project(s, repo, None, None)
@@ -71,6 +72,11 @@ async def test_a_run_that_nothing_was_started_for_goes_with_its_task(
         await tasks.move(s, task.id, ANN)
         with pytest.raises(TaskInUse, match="--stop stops it first"):
             await removal.delete(s, task.id, ANN)
+        [effect] = await s.store.read(lambda tx: tx.effects.open())
+        await s.store.write(lambda tx: tx.effects.update(effect.id, status="started"))
+        with pytest.raises(TaskInUse, match="while the engine performs start_agent"):
+            await removal.delete(s, task.id, ANN, stop=True)
+        await s.store.write(lambda tx: tx.effects.update(effect.id, status="pending"))
         await removal.delete(s, task.id, ANN, stop=True)
         assert await s.store.read(lambda tx: tx.effects.open()) == []
 
