@@ -138,6 +138,7 @@ async def test_only_an_admin_deletes(
     await program.services.store.write(lambda tx: tx.access.add_token(digest, "bob", "member", now))
     api.headers["Authorization"] = "Bearer guest-token"
     told(await api.delete(f"{TASKS}/{task.id}"), 403, "NotAllowed")
+    told(await api.delete(f"/api/v1/projects/{scene.project.name}?force=true"), 403, "NotAllowed")
     assert (await api.patch(f"{TASKS}/{task.id}", json={"title": "x"})).status_code == 200
 
 
