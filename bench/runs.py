@@ -23,7 +23,7 @@ BY_HAND = """#!/bin/bash
 set -euo pipefail
 repo=$1 tree=$2 agent=$3 branch="hand/${2##*/}"
 git -C "$repo" rev-parse --quiet --verify "refs/heads/main^{commit}" > "$tree.base"
-flock "$repo/.git" git -C "$repo" worktree add --quiet -b "$branch" "$tree" main
+flock "$repo/.git" git -C "$repo" worktree add --quiet --lock -b "$branch" "$tree" main
 cd "$tree"
 "$agent" > "$tree.said"
 grep --quiet "<<<OUTCOME:pr_ready>>>" "$tree.said"
@@ -31,6 +31,7 @@ test -z "$(git status --porcelain)"
 git rev-parse --verify "refs/heads/$branch" > "$tree.head"
 git log --format="%H %s" "main..$branch" > "$tree.log"
 git diff --numstat "main...$branch" > "$tree.numstat"
+git worktree unlock "$tree"
 """
 
 
