@@ -93,6 +93,10 @@ class SnapshotNotFound(NotFound):
     """There is no such snapshot."""
 
 
+class DocumentNotFound(NotFound):
+    """The task has no such document, or no such version of it."""
+
+
 class PullRequestNotFound(NotFound):
     """There is no such pull request."""
 

@@ -158,6 +158,9 @@ class Config(_Keys):
     """How long one set-up command may take, in milliseconds."""
     auto_commit: bool = True
     """Commit what an agent left uncommitted."""
+    auto_push: bool = True
+    """Push a task's branch when its pull request is opened or brought up to date, where the project
+    has a remote; never by force."""
     agents: AgentConfigs = Field(default_factory=dict[str, Any])
     """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
     name of an adapter need not say it."""
@@ -196,6 +199,7 @@ class ConfigFiles:
             pipeline_by_type=config.pipeline_by_type,
             branch_prefix=config.branch_prefix,
             auto_commit=config.auto_commit,
+            auto_push=config.auto_push,
             checks=tuple(
                 CheckSpec(
                     name=name,

@@ -42,6 +42,12 @@ plan:
       payload: {reason: Big, proposedPhases: [{name: One}, {name: Two}, {name: Three}]}
 ```
 """
+PLANS = """```agent-script
+plan:
+- [{say: One}, {outcome: plan_complete}]
+- [{say: Two}, {outcome: plan_complete}]
+```
+"""
 REFERENCE = Path(__file__).parents[2] / "docs/reference/cli.md"
 SERVED = {"serve", "worker", "demo"}
 HEAVY = ("alembic", "dbos", "fastapi", "pydantic", "rich", "sqlalchemy", "structlog", "uvicorn")
@@ -109,6 +115,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
         _use_phases(am, run)
+        _use_artifacts(am, run, task)
     for args in ("task list", "prompt list"):
         run(*args.split())
     assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
@@ -140,6 +147,19 @@ def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     assert run("project", "remove", "other", "--stop")["tasks"] == 0
     run("restore", str(am.home.parent / "kept.zip"), "--force")
     assert [p["name"] for p in am.json("project", "list")] == ["shop", "other"]
+
+
+def _use_artifacts(am: Am, run: Callable[..., Any], task: str) -> None:
+    kinds = {a["type"] for a in run("artifact", "list", id=task)}
+    assert {"branch", "commit", "diff"} <= kinds
+    run("artifact", "collect", id=task)
+    planned: str = run("task", "create", "Planned", "--description", PLANS)["task"]["id"]
+    run("task", "start", id=planned)
+    am.open_prompt(planned)
+    run("review", planned, "--request-changes", "Again, please.")
+    am.open_prompt(planned)
+    assert run("artifact", "show", planned, "plan")["version"] == 2
+    assert "-One\n+Two" in run("artifact", "compare", planned, "plan")["diff"]
 
 
 def _break_a_notice(am: Am, task: str) -> None:

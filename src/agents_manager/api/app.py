@@ -17,6 +17,7 @@ from agents_manager.api.gate import Addresses, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
     agents,
+    artifacts,
     events,
     figures,
     phases,
@@ -47,6 +48,7 @@ ROUTERS = (
     agents.router,
     figures.router,
     snapshots.router,
+    artifacts.router,
     events.router,
 )
 

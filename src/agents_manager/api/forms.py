@@ -227,6 +227,15 @@ class PromptQuery(Query):
     turn: Annotated[int, Field(ge=0, le=100)] = 1
 
 
+class DocumentQuery(Query):
+    version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class CompareQuery(Query):
+    since: int | None = Field(default=None, ge=1, le=1_000_000, alias="from")
+    to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
 class TranscriptQuery(Query):
     turn: Annotated[int, Field(ge=1, le=100)] = 1
     offset: Number = 0

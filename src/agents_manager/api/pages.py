@@ -51,6 +51,14 @@ class Phases(schemas.Out):
     items: list[schemas.Phase]
 
 
+class Artifacts(schemas.Out):
+    items: list[schemas.Artifact]
+
+
+class Documents(schemas.Out):
+    items: list[schemas.Document]
+
+
 class Snapshots(schemas.Out):
     items: list[schemas.Snapshot]
 

@@ -222,6 +222,16 @@ class Artifact(Out):
     created_at: datetime
 
 
+class Document(Out):
+    name: str
+    version: int
+    """Counted from 1 for each name."""
+    text: str
+    artifact_id: str
+    run_id: str | None
+    created_at: datetime
+
+
 class PullRequest(Out):
     id: str
     number: int

@@ -59,7 +59,7 @@ def _told(prompt: Prompt) -> str:
                 f"You proposed a split. It was rejected: {indented(response['reason'] or 'go on')}"
             )
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
-            what = f"The {prompt.payload.get('title', 'work').lower()} was"
+            what = f"{_reviewed(prompt.payload)} was"
             how = "sent back" if _sent_back(prompt) else "approved"
             remarks = _remarks(prompt) if _sent_back(prompt) else _review_lines(response)
             return "\n".join([f"{what} {how}, with words:", *remarks]) if remarks else ""
@@ -67,6 +67,11 @@ def _told(prompt: Prompt) -> str:
             return f"When the work had stopped, a person said: {indented(response['text'])}"
         case _:
             return ""
+
+
+def _reviewed(payload: Mapping[str, Any]) -> str:
+    name = f"he {payload.get('title', 'work').lower()}"
+    return f"Version {payload['version']} of t{name}" if payload.get("version") else f"T{name}"
 
 
 def _questions(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:

@@ -253,7 +253,8 @@ class CollectionFailed(Happening):
     error: str
 
     def says(self) -> str:
-        return f"Not everything the agent made could be collected: {self.error}"
+        again = "am artifact collect TASK tries again."
+        return f"Not everything the agent made could be collected ({again}): {self.error}"
 
 
 class PromptCreated(Happening):
@@ -396,6 +397,29 @@ class BranchCreated(Happening):
 
     def says(self) -> str:
         return f"Branch {self.branch} was created from {self.base}."
+
+
+class BranchPushed(Happening):
+    category = "git"
+    type: Literal["git.pushed"] = "git.pushed"
+    branch: str
+    remote: str
+    sha: str
+
+    def says(self) -> str:
+        return f"{self.branch} is at {self.sha[:8]} in {self.remote}."
+
+
+class PushRefused(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["git.push_refused"] = "git.push_refused"
+    branch: str
+    remote: str
+    reason: str
+
+    def says(self) -> str:
+        return f"{self.branch} was not pushed to {self.remote}; work goes on here. {self.reason}"
 
 
 class PullCreated(Happening):
@@ -653,6 +677,8 @@ Event = Annotated[
     | PhaseEnded
     | PhasesReordered
     | BranchCreated
+    | BranchPushed
+    | PushRefused
     | PullCreated
     | PullUpdated
     | PullMerged

@@ -130,7 +130,8 @@ def summary(type: PromptType, payload: Mapping[str, Any]) -> str:
             files = counted_as(payload["files"], "file")
             return f"Review the work (+{payload['additions']} -{payload['deletions']} in {files})."
         case PromptType.DOCUMENT_REVIEW:
-            return f"Review the document: {payload['title']}."
+            version = f" (version {payload['version']})" if payload.get("version") else ""
+            return f"Review the document: {payload['title']}{version}."
         case PromptType.SPLIT_PROPOSAL:
             parts = counted_as(len(payload["proposed_phases"]), "phase")
             return f"Split the task into {parts}: {payload['reason']}"

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agents_manager.domain.document import Document, chosen, documents
 from agents_manager.domain.event import counted_as
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.errors import DocumentNotFound
 from agents_manager.flow.ports import Change, Services, Tx
 
 
@@ -44,8 +46,11 @@ def keep_change(
     run_id: RunId | None = None,
     checks_passed: bool | None = None,
 ) -> None:
-    """The branch's commits, and what they add up to."""
+    """The branch's commits, each with the run that made it, and what they add up to."""
+    known = {a.key for a in tx.tasks.artifacts(task.id, ArtifactType.COMMIT)}
     for commit in change.commits:
+        if commit["sha"] in known:
+            continue
         keep(tx, s, task, ArtifactType.COMMIT, commit["sha"], commit["subject"], commit, run_id)
     if not change.commits:
         return
@@ -78,3 +83,18 @@ async def refresh_change(
         lambda tx: keep_change(tx, s, task, branch, base, change, checks_passed=checks_passed)
     )
     return change
+
+
+def documents_of(tx: Tx, task_ref: str) -> list[Document]:
+    return documents(tx.tasks.artifacts(tx.tasks.find(task_ref).id, ArtifactType.DOCUMENT))
+
+
+def compared(
+    tx: Tx, task_ref: str, name: str, old: int | None, new: int | None
+) -> tuple[Document, Document]:
+    """Two versions of a document; unless given, the newest and the one before it."""
+    known = documents_of(tx, task_ref)
+    later = chosen(known, name, new)
+    if old is None and later.version == 1:
+        raise DocumentNotFound(f"Version 1 of the {later.name} has none before it to compare with.")
+    return chosen(known, name, old or later.version - 1), later

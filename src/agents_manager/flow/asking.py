@@ -6,6 +6,7 @@ from typing import Any
 
 from agents_manager.domain import event
 from agents_manager.domain import question as questions
+from agents_manager.domain.document import documents
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.pipeline import Pipeline, PromptType
@@ -167,10 +168,15 @@ def _after(now: datetime, seconds: int | None) -> datetime | None:
 
 
 def _document_to_review(tx: Tx, task: Task) -> Mapping[str, Any] | None:
-    documents = tx.tasks.artifacts(task.id, ArtifactType.DOCUMENT)
-    if documents:
-        last = documents[-1]
-        return {"document": last.data["text"], "title": last.label, "artifact_id": last.id}
+    written = documents(tx.tasks.artifacts(task.id, ArtifactType.DOCUMENT))
+    if written:
+        last = written[-1]
+        return {
+            "document": last.text,
+            "title": last.name.capitalize(),
+            "version": last.version,
+            "artifact_id": last.artifact_id,
+        }
     return {"document": task.plan, "title": "Plan", "artifact_id": None} if task.plan else None
 
 

@@ -7,7 +7,7 @@ from agents_manager.domain.phase import Phase, active
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, PullRequest, Task
 from agents_manager.flow import artifacts
-from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.ports import Pushed, Services, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +66,19 @@ def keep(tx: Tx, s: Services, task: Task, ground: Ground) -> None:
     artifacts.keep(tx, s, task, ArtifactType.BRANCH, ground.branch, ground.branch, data)
     created = event.BranchCreated(branch=ground.branch, base=ground.base)
     tx.events.add(task.id, created, SYSTEM, s.clock.now())
+
+
+def keep_push(tx: Tx, s: Services, task: Task, ground: Ground, pushed: Pushed) -> None:
+    """Told by our own record: an attempt that was cut short may have pushed it already."""
+    name, now = ground.branch, s.clock.now()
+    if pushed.refused is not None:
+        refused = event.PushRefused(branch=name, remote=pushed.remote, reason=pushed.refused)
+        tx.events.add(task.id, refused, SYSTEM, now)
+        return
+    data = {"base": ground.base, "remote": pushed.remote, "pushed": pushed.sha}
+    known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
+    if any(a.label == name and a.data == data for a in known):
+        return
+    artifacts.keep(tx, s, task, ArtifactType.BRANCH, name, name, data)
+    told = event.BranchPushed(branch=name, remote=pushed.remote, sha=pushed.sha)
+    tx.events.add(task.id, told, SYSTEM, now)

@@ -488,6 +488,17 @@ class Change:
     deletions: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What came of bringing a branch to the remote."""
+
+    remote: str
+    sha: str
+    """Where the branch stands here."""
+    refused: str | None
+    """Why the remote does not hold that, with the way out; None when it does."""
+
+
 class Workspaces(Protocol):
     async def validate(self, path: Path) -> tuple[Path, str]:
         """The repository's top folder and its current branch; InvalidRepository otherwise."""
@@ -532,6 +543,11 @@ class Workspaces(Protocol):
         ...
 
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str: ...
+    async def push(self, repo: Path, branch: str) -> Pushed | None:
+        """Brings the branch to the remote unless it is there already, never by force; None where
+        there is no remote."""
+        ...
+
     async def remove(self, repo: Path, key: str) -> Removed: ...
     async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
         """The snapshots of a task, or of all, oldest first."""
@@ -645,6 +661,7 @@ class ProjectConfig:
     pipeline_by_type: Mapping[str, str]
     branch_prefix: str
     auto_commit: bool
+    auto_push: bool
     checks: tuple[CheckSpec, ...]
     checks_by_mode: Mapping[str, tuple[str, ...]]
     fail_on_error: bool

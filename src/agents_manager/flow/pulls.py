@@ -8,6 +8,7 @@ from agents_manager.domain.payload import MergeTrouble
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.task import (
     SYSTEM,
+    Artifact,
     ArtifactType,
     EffectRow,
     Project,
@@ -34,6 +35,19 @@ async def perform(
             await _publish_final(row, s)
         case effects.MergePr():
             await _merge(row, effect, s)
+
+
+async def collect(s: Services, task_ref: str) -> list[Artifact]:
+    """Puts the branch's commits and what they add up to on record once more, by hand."""
+
+    def read(tx: Tx) -> tuple[Task, Project, Ground]:
+        task = tx.tasks.find(task_ref)
+        project = tx.projects.get(task.project_id)
+        return task, project, branches.at_work(tx, s, task, project)
+
+    task, project, ground = await s.store.read(read)
+    await artifacts.refresh_change(s, task, project, ground.branch, ground.base)
+    return await s.store.read(lambda tx: tx.tasks.artifacts(task.id))
 
 
 async def _publish(row: EffectRow, s: Services) -> None:
@@ -109,11 +123,15 @@ def _chosen(
 
 
 async def _open(row: EffectRow, s: Services, task: Task, project: Project, ground: Ground) -> None:
+    wanted = s.configs.of(project).auto_push
+    pushed = await s.workspaces.push(Path(project.path), ground.branch) if wanted else None
     pull = await s.forge.publish(
         project, task, ground.branch, ground.base, ground.title, task.description
     )
 
     def then(tx: Tx) -> None:
+        if pushed is not None:
+            branches.keep_push(tx, s, task, ground, pushed)
         happened: event.Event
         # By our own record: the forge may know it from an attempt that was cut short.
         known = tx.tasks.artifacts(task.id, ArtifactType.PULL_REQUEST)

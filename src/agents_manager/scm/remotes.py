@@ -97,5 +97,10 @@ async def _fetch(remote: Remote, branches: Sequence[str]) -> None:
     await git(remote.place, *FETCH, "--", remote.name, *specs, timeout_s=FETCH_TIMEOUT_S)
 
 
+async def asked(remote: Remote, branch: str) -> str | None:
+    """Where the remote itself says that the branch stands; None when it has none."""
+    return (await _asked(remote, [branch])).get(branch)
+
+
 async def tip(remote: Remote, branch: str) -> str | None:
     return await commit_of(remote.place, f"refs/remotes/{remote.name}/{names.check_branch(branch)}")

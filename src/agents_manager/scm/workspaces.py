@@ -13,11 +13,12 @@ from pathlib import Path
 from agents_manager.domain import event, names
 from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, GitKilled, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Change, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.flow.ports import Change, Pushed, Removed, Snapshot, Workspace, WorkspaceRules
 from agents_manager.scm import (
     commits,
     ignoring,
     locks,
+    pushing,
     remotes,
     restoring,
     snapshots,
@@ -163,6 +164,9 @@ class Worktrees:
 
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str:
         return await commits.diff(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
+
+    async def push(self, repo: Path, branch: str) -> Pushed | None:
+        return await pushing.push(Place(git_dir=await common_dir(repo)), branch)
 
     async def remove(self, repo: Path, key: str) -> Removed:
         common = await common_dir(repo)

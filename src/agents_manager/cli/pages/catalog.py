@@ -15,10 +15,11 @@ from agents_manager.cli.render import (
     short,
     title,
 )
+from agents_manager.domain.document import documents
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.plugin import Plugin
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import Artifact, ArtifactType, Project
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, Version, plain
 from agents_manager.flow.ports import ProjectConfig, Snapshot
@@ -166,6 +167,27 @@ def phases(found: Sequence[Phase]) -> Iterator[Block]:
             (str(p.number), p.name, p.status.value, p.complexity, one_line(p.description))
             for p in found
         ],
+    )
+
+
+def artifacts(found: Sequence[Artifact]) -> Iterator[Block]:
+    if not found:
+        yield Line("Nothing yet: no agent has made anything for this task.")
+        return
+    versions = {d.artifact_id: d.version for d in documents(found)}
+    yield Table(
+        ("TYPE", "WHAT", "VERSION", "RUN", "WHEN"),
+        [
+            (
+                a.type.value.replace("_", " "),
+                a.label if a.type is not ArtifactType.COMMIT else f"{a.key[:8]} {a.label}",
+                str(versions.get(a.id, "")),
+                short(a.run_id or ""),
+                ago(a.created_at),
+            )
+            for a in found
+        ],
+        cut=("WHAT",),
     )
 
 

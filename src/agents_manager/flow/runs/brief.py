@@ -3,9 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from agents_manager.domain import context, conversation, template
 from agents_manager.domain.context import Section
+from agents_manager.domain.document import documents
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase
@@ -94,7 +96,7 @@ def sections(
         _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
         _quote(TASK, _task(task), show),
         _list(PHASES, _phases(phases), f"am phase list {task.id}"),
-        _quote(PLAN, [task.plan or ""], show),
+        _plan(task, artifacts, show),
         _list(WORKSPACE, notes.of_workspace(tx, run, rules), f"am task events {task.id}"),
         _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
@@ -186,6 +188,14 @@ def _label(artifact: Artifact) -> str:
     if artifact.type is not ArtifactType.DIFF:
         return label
     return f"{label} (git diff {artifact.data['base']}...{artifact.data['branch']})"
+
+
+def _plan(task: Task, artifacts: Sequence[Artifact], where: str) -> Section:
+    """Said with its version where it is not the first, as reviews speak of versions."""
+    versions = [d.version for d in documents(artifacts) if d.text == task.plan]
+    section = _quote(PLAN, [task.plan or ""], where)
+    later = versions and versions[-1] > 1
+    return replace(section, before=f"This is version {versions[-1]}.") if later else section
 
 
 def _documents(artifacts: Sequence[Artifact], task: Task) -> list[str]:

@@ -1,6 +1,7 @@
 """Step 8: what the run made, put on record. Best effort: what cannot be collected is an event,
 and the run goes on."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agents_manager.domain import event
@@ -26,14 +27,41 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if "outcome" not in verdict or run.branch is None:
         return
-    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
+    # First, and by itself: it is there whatever becomes of the branch.
+    await _attempt(s, run, lambda: _keep_document(s, run, task, verdict))
+    await _attempt(s, run, lambda: _keep_change(s, run, task, project, verdict))
+
+
+async def _attempt(s: Services, run: Run, part: Callable[[], Awaitable[None]]) -> None:
     try:
-        change = await _change(s, project, ground, verdict)
-        await s.store.write(lambda tx: _keep(tx, s, run, task, ground, change, verdict))
-    except AgentsManagerError as error:
-        missed = event.CollectionFailed(run=run.id, error=error.message)
+        await part()
+    except (AgentsManagerError, OSError) as error:
+        missed = event.CollectionFailed(run=run.id, error=str(error))
         now = s.clock.now()
-        await s.store.write(lambda tx: tx.events.add(task.id, missed, SYSTEM, now))
+        await s.store.write(lambda tx: tx.events.add(run.task_id, missed, SYSTEM, now))
+
+
+async def _keep_document(s: Services, run: Run, task: Task, verdict: Verdict) -> None:
+    title = DOCUMENTS.get(verdict.get("outcome", ""))
+    if title is None:
+        return
+    key, data = f"{title.lower()}-{run.id}", {"text": verdict.get("document", "")}
+    kind = ArtifactType.DOCUMENT
+    await s.store.write(lambda tx: artifacts.keep(tx, s, task, kind, key, title, data, run.id))
+
+
+async def _keep_change(
+    s: Services, run: Run, task: Task, project: Project, verdict: Verdict
+) -> None:
+    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
+    change = await _change(s, project, ground, verdict)
+    # Checks that failed end the run with an error, which is not collected.
+    passed = True if verdict.get("checks") else None
+
+    def write(tx: Tx) -> None:
+        artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed)
+
+    await s.store.write(write)
 
 
 async def _change(s: Services, project: Project, ground: Ground, verdict: Verdict) -> Change:
@@ -50,16 +78,3 @@ async def _made(s: Services, project: Project, ground: Ground, verdict: Verdict)
     if start is None or head is None:  # A verdict from before an upgrade.
         return await s.workspaces.change(repo, ground.branch, ground.base)
     return await s.workspaces.between(repo, start, head)
-
-
-def _keep(
-    tx: Tx, s: Services, run: Run, task: Task, ground: Ground, change: Change, verdict: Verdict
-) -> None:
-    # Checks that failed end the run with an error, which is not collected.
-    passed = True if verdict.get("checks") else None
-    artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed)
-    title = DOCUMENTS.get(verdict.get("outcome", ""))
-    if title is not None:
-        document = {"text": verdict.get("document", "")}
-        key = f"{title.lower()}-{run.id}"
-        artifacts.keep(tx, s, task, ArtifactType.DOCUMENT, key, title, document, run.id)
