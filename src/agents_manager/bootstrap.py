@@ -31,6 +31,7 @@ from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, supervisor
 from agents_manager.flow.ports import Reachable, Services, Steps
+from agents_manager.flow.retention import sweep
 from agents_manager.scm import commits
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
@@ -105,11 +106,13 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             )
             services.store.after_commit(dispatcher.wake)
             engine.launch()
+            program = replace(program, services=replace(services, engine=engine))
             try:
                 async with _background(
                     dispatcher.run(),
                     _wake_on_change(program, dispatcher.wake),
                     supervisor.run(services),
+                    sweep.run(program.services),
                 ):
                     yield program
             finally:
@@ -179,6 +182,7 @@ def _services(settings: Settings, database: Database) -> Services:
         templates=template.checked(_texts("prompts", ".md"), "prompts"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         prices=_prices(),
+        home=settings.home,
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),

@@ -119,6 +119,10 @@ class TaskInUse(Conflict):
     """The task cannot be deleted now."""
 
 
+class RetentionBusy(Conflict):
+    """Another pass of retention is at work on this data directory."""
+
+
 class WorkspaceInUse(Conflict):
     """An agent works in the task's worktree now."""
 

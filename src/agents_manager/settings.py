@@ -22,6 +22,7 @@ from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, Age
 from agents_manager.domain import strict_json
 from agents_manager.domain.cost import Price
 from agents_manager.domain.reminder import QuietHours, Reminders
+from agents_manager.domain.retention import Retention
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.environment import Settings, from_environment, user_name
@@ -83,6 +84,28 @@ class RemindersConfig(_Keys):
     """Whether people are reminded of questions that stay open."""
     every_hours: float = Field(default=24, ge=0.01, le=8760)
     """How long a question may be open before they are, and before they are again."""
+
+
+_Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class RetentionConfig(_Keys):
+    transcripts_days: _Days | None = 180
+    """How many days after the end of its task a transcript is kept."""
+    transcripts_mb: Annotated[int, Field(ge=1)] | None = None
+    """How many megabytes the transcripts of finished tasks may take together; the oldest go
+    first."""
+    worktrees_days: _Days | None = 14
+    """How many days after the end of its task a worktree is kept; what no commit holds is saved as
+    a snapshot first."""
+    snapshots_days: _Days | None = None
+    """How many days after the merge of its task a snapshot is kept. One of a task that was not
+    merged, or that was taken after the merge, is kept whatever its age."""
+    engine_days: _Days | None = 30
+    """How many days the engine's records of what was done are kept, and the answers given under an
+    Idempotency-Key."""
+    backups_days: _Days | None = None
+    """How many days databases that were put aside are kept; the newest always is."""
 
 
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
@@ -174,6 +197,8 @@ class Config(_Keys):
     """When people are reminded of open questions, by every channel."""
     quiet_hours: QuietHoursConfig | None = None
     """When they are not; what falls due then is sent at their end."""
+    retention: RetentionConfig = RetentionConfig()
+    """How long things are kept; null keeps for ever. In the data directory's file only."""
     prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
     """What models cost, by name, in dollars per million tokens; for agents that report no cost. It
     comes before the table of the product."""
@@ -232,10 +257,17 @@ class ConfigFiles:
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
         return self.config(project).agents
 
+    def retention(self) -> Retention:
+        return Retention(**self.config(None).retention.model_dump())
+
     def config(self, project: Project | None) -> Config:
         layers = self._layers(project)
         merged: dict[str, Any] = {}
         for name, layer in layers.items():
+            if name == "project" and "retention" in self._layer(layer):
+                own = self._home / "config.json"
+                why = "A project cannot say how long things are kept."
+                raise InvalidConfig(f'{layer} has errors. {why} "retention" belongs into {own}.')
             folder = self._home if name == "user" else layer.parent.parent
             merged = _merge(merged, _anchored(self._layer(layer), folder))
         try:
@@ -332,6 +364,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "checks": CheckConfig,
             "limits": LimitsConfig,
             "reminders": RemindersConfig,
+            "retention": RetentionConfig,
             "quietHours": QuietHoursConfig,
             "prices": Price,
         }

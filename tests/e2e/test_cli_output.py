@@ -114,8 +114,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         am.json("run", "stop", run("run", "start", id=task)["id"])
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
-        _use_phases(am, run)
-        _use_artifacts(am, run, task)
+        _use_phases(am, run, task)
     for args in ("task list", "prompt list"):
         run(*args.split())
     assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
@@ -143,6 +142,7 @@ def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     assert run("task", "delete", id=task)["branches"]
     am.git("clone", "-q", ".", "../other")
     am.json("project", "add", "../other")
+    assert run("gc", "--dry-run")["totals"]["transcripts"]["count"] == 0
     run("backup", str(am.home.parent / "kept.zip"))
     assert run("project", "remove", "other", "--stop")["tasks"] == 0
     run("restore", str(am.home.parent / "kept.zip"), "--force")
@@ -183,7 +183,8 @@ def _use_snapshot(am: Am, run: Callable[..., Any], task: str) -> None:
     assert [s["files"] for s in am.json("snapshot", "list")] == [[], ["left"]]
 
 
-def _use_phases(am: Am, run: Callable[..., Any]) -> None:
+def _use_phases(am: Am, run: Callable[..., Any], before: str) -> None:
+    _use_artifacts(am, run, before)
     task: str = run("task", "create", "Big", "--description", SPLIT)["task"]["id"]
     run("task", "start", id=task)
     prompt: str = am.open_prompt(task)["prompt"]["id"]

@@ -476,3 +476,36 @@ def test_no_number_and_half_a_price_are_refused(
     assert "NaN" in faults(files, project)[0]
     write_home({"prices": {"m": {"input": 1}}})
     assert faults(files, project)[1] == ["prices.m.output: Field required"]
+
+
+def test_how_long_things_are_kept(files: ConfigFiles, tmp_path: Path, project: Project) -> None:
+    kept = files.retention()
+    assert (kept.transcripts_days, kept.worktrees_days, kept.engine_days) == (180, 14, 30)
+    assert kept.snapshots_days is kept.backups_days is kept.transcripts_mb is None
+    own = tmp_path / "home" / "config.json"
+    own.write_text(json.dumps({"retention": {"transcriptsDays": None, "snapshotsDays": 90}}))
+    kept = files.retention()
+    assert (kept.transcripts_days, kept.snapshots_days, kept.worktrees_days) == (None, 90, 14)
+    # A repository cannot have its user's transcripts removed.
+    theirs = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
+    theirs.write_text(json.dumps({"retention": {"transcriptsDays": 1}}))
+    with pytest.raises(InvalidConfig, match="cannot say how long things are kept"):
+        files.of(project)
+
+
+@pytest.mark.parametrize(
+    ("rules", "fault"),
+    [
+        ({"transcriptDays": 1}, 'no key "transcriptDays". Did you mean "transcriptsDays"?'),
+        ({"snapshotsDays": 0}, "greater than or equal to 1"),
+        ({"engineDays": "soon"}, "valid integer"),
+        ({"transcriptsMb": -1}, "greater than or equal to 1"),
+    ],
+)
+def test_wrong_rules_of_retention_are_refused(
+    files: ConfigFiles, tmp_path: Path, rules: dict[str, Any], fault: str
+) -> None:
+    (tmp_path / "home" / "config.json").write_text(json.dumps({"retention": rules}))
+    with pytest.raises(InvalidConfig) as refused:
+        files.retention()
+    assert fault in " ".join(refused.value.details)

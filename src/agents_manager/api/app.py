@@ -26,6 +26,7 @@ from agents_manager.api.routes import (
     plugins,
     projects,
     prompts,
+    retention,
     runs,
     snapshots,
     task_edits,
@@ -49,6 +50,7 @@ ROUTERS = (
     figures.router,
     snapshots.router,
     artifacts.router,
+    retention.router,
     events.router,
 )
 

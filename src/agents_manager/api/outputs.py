@@ -9,7 +9,7 @@ from agents_manager.api.stream import GREETING, HEARTBEAT, HEARTBEAT_S, Feed
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.flow.ports import Services
-from agents_manager.flow.runs import watch
+from agents_manager.flow.runs import places, watch
 from agents_manager.flow.runs.watch import Parse, Piece, Position
 
 
@@ -30,7 +30,9 @@ async def frames(
             continue
         sent = time.monotonic()
     ended = await s.store.read(lambda tx: tx.runs.get(run.id))
-    content = json.dumps({"status": ended.status, "outcome": ended.outcome})
+    gone = places.removed_at(s, ended)
+    told = {"status": ended.status, "outcome": ended.outcome}
+    content = json.dumps({**told, "removed_at": gone.isoformat()} if gone else told)
     yield f"event: end\ndata: {content}\n\n".encode()
 
 

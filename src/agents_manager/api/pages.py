@@ -59,6 +59,33 @@ class Documents(schemas.Out):
     items: list[schemas.Document]
 
 
+class RetentionTotal(schemas.Out):
+    count: int
+    bytes: int | None
+    """Null: unknown."""
+
+
+class RetentionItem(schemas.Out):
+    kind: str
+    what: str
+    why: str
+    count: int
+    bytes: int | None
+    task_id: str | None
+
+
+class Retention(schemas.Out):
+    at: datetime
+    dry_run: bool
+    totals: dict[str, RetentionTotal]
+    items: list[RetentionItem]
+    """At most 1,000 of them; all are in the totals."""
+    left: list[str]
+    """What could not be looked at or removed, and why."""
+    last: str | None
+    """When the pass before this one was."""
+
+
 class Snapshots(schemas.Out):
     items: list[schemas.Snapshot]
 
@@ -177,6 +204,8 @@ class Transcript(schemas.Out):
     live: bool
     """Whether more may still come."""
     text: str
+    removed_at: datetime | None
+    """When retention removed it; null while it can be read."""
 
 
 class Projects(schemas.Out):

@@ -176,6 +176,8 @@ class Run(Out):
     phase_id: str | None
     sandbox: str | None
     """`none` where the agent worked unsandboxed; null where it needed no sandbox."""
+    transcript_removed_at: datetime | None
+    """When retention removed its transcript; null: it did not."""
 
 
 class ResumePoint(Out):

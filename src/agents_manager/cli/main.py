@@ -35,6 +35,7 @@ COMMANDS = {
     "completion": Entry("completion", "Make your shell complete commands and identifiers."),
     "backup": Entry("backup", "Keep the databases in one file, also while a server runs."),
     "restore": Entry("backup", "Bring the databases of a backup back."),
+    "gc": Entry("gc", "Remove what is old enough by the settings, or list it."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
     "plugin": Entry("plugin", "See what installed packages add."),

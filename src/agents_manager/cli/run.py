@@ -109,15 +109,16 @@ async def start(
 async def transcript(desk: Desk, run: str) -> None:
     """Print what the agent said and did."""
     from agents_manager.cli.pages import run as pages
-    from agents_manager.flow.runs import lifecycle, watch
+    from agents_manager.flow.runs import lifecycle, places, watch
 
     found, _, project = await _found(desk, run)
     folders = [lifecycle.job_dir(desk.services, found.id, turn) for turn in lifecycle.TURNS]
     parse = watch.parser(desk.services, found, project)
     messages = [m for piece in watch.past(desk.services, found.id) for m in parse(piece)]
     complaints = "".join(_tail(folder / "stderr") for folder in folders)
-    document = {"run": found.id, "messages": messages, "stderr": complaints}
-    desk.output.show(document, lambda: pages.transcript(messages, complaints))
+    gone = places.removed_at(desk.services, found)
+    document = {"run": found.id, "messages": messages, "stderr": complaints, "removed_at": gone}
+    desk.output.show(document, lambda: pages.transcript(messages, complaints, gone))
 
 
 @run.command()
@@ -126,6 +127,7 @@ async def transcript(desk: Desk, run: str) -> None:
 async def watch(desk: Desk, run: str) -> None:
     """Print what the agent said until now, then what it says, until the run is over."""
     from agents_manager.cli.pages import run as pages
+    from agents_manager.flow.runs import places
     from agents_manager.flow.runs import watch as watching
 
     found, task, project = await _found(desk, run)
@@ -140,6 +142,9 @@ async def watch(desk: Desk, run: str) -> None:
         elif said:
             desk.output.page(pages.transcript(said))
     ended = await desk.read(lambda tx: tx.runs.get(found.id))
+    gone = places.removed_at(services, ended)
+    if gone is not None and not desk.output.as_json:
+        desk.output.page(pages.transcript([], removed_at=gone))
     document = {"run": ended, "messages": messages}
     desk.output.show(document, lambda: pages.ending(ended, task.title))
 

@@ -590,6 +590,27 @@ class SnapshotSaved(WorkspaceEvent):
         return f"Saved left-over work ({what}) as snapshot {self.number}."
 
 
+class SnapshotRemoved(Happening):
+    category = "git"
+    type: Literal["snapshot.removed"] = "snapshot.removed"
+    number: int
+    sha: str
+
+    def says(self) -> str:
+        return f"Retention removed snapshot {self.number} ({self.sha[:8]}); its task was merged."
+
+
+class TranscriptsRemoved(Happening):
+    category = "agent"
+    type: Literal["agent.transcripts_removed"] = "agent.transcripts_removed"
+    runs: int
+    bytes: int
+
+    def says(self) -> str:
+        what = counted_as(self.runs, "run")
+        return f"Retention removed the transcripts of {what} ({self.bytes / 1e6:.1f} MB)."
+
+
 class SnapshotRestored(Happening):
     category = "git"
     type: Literal["snapshot.restored"] = "snapshot.restored"
@@ -696,6 +717,8 @@ Event = Annotated[
     | WorkspaceRemoved
     | SnapshotSaved
     | SnapshotRestored
+    | SnapshotRemoved
+    | TranscriptsRemoved
     | HookFailed
     | HookRetried
     | UsageRefused

@@ -124,6 +124,8 @@ class Run:
     sandbox: str | None
     """What keeps the agent in: `none` where nothing of ours does. None until it begins, and for
     agents that need no keeping."""
+    transcript_removed_at: datetime | None = None
+    """When retention removed what it printed; None: it did not."""
 
     @property
     def never_began(self) -> bool:

@@ -6,8 +6,9 @@ DBOS is a process-wide singleton, so its functions are registered inside `build`
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
 import structlog
@@ -23,6 +24,7 @@ log = structlog.get_logger()
 APPLICATION_VERSION = "am-1"
 WORKFLOW = "effect.v1"
 CLOSE_S = 5.0
+_OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _ACTIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 
 
@@ -74,6 +76,20 @@ class Durable:
         """None when no such workflow is known."""
         status = await DBOS.get_workflow_status_async(workflow_id(effect_id, attempt))
         return None if status is None else status.status not in _ACTIVE
+
+    async def ended(self, before: datetime, limit: int) -> list[str]:
+        """Workflows that were over before a time, the oldest first."""
+        found = await DBOS.list_workflows_async(
+            status=list(_OVER),
+            completed_before=before.isoformat(),
+            limit=limit,
+            load_input=False,
+            load_output=False,
+        )
+        return [workflow.workflow_id for workflow in found]
+
+    async def forget(self, workflows: Sequence[str]) -> None:
+        await DBOS.delete_workflows_async(list(workflows))
 
     async def close(self) -> None:
         """Lets go of what is under way: it stays pending and goes on at the next launch."""

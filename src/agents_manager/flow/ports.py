@@ -16,6 +16,7 @@ from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.reminder import Reminders
+from agents_manager.domain.retention import Retention
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Limits, Run, Usage
 from agents_manager.domain.task import (
     Actor,
@@ -208,6 +209,44 @@ class Figures(Protocol):
     def stats(self, *, project: ProjectId | None, since: datetime | None) -> StatsReport: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldTask:
+    """As much of a task as says whether what it left may go."""
+
+    id: TaskId
+    project_id: ProjectId
+    title: str
+    pipeline_id: str
+    pipeline_version: int
+    status: str
+    finished_at: datetime
+    """When it was last touched, if its status is final."""
+
+
+class OldThings(Protocol):
+    """Rows that may be removed; nothing here looks whether a task is over."""
+
+    def tasks(self, before: datetime, *, after: str, limit: int) -> list[OldTask]:
+        """Tasks that were last touched before a time, by id."""
+        ...
+
+    def runs(self, task_id: TaskId) -> list[RunId]:
+        """Those that began and are over."""
+        ...
+
+    def mark(self, run_ids: Sequence[RunId], now: datetime) -> int:
+        """Notes that the transcripts go; how many were not noted before."""
+        ...
+
+    def effects(self, task_id: TaskId, before: datetime) -> int:
+        """How many were performed or called off, and are older."""
+        ...
+
+    def drop_effects(self, task_id: TaskId, before: datetime) -> int: ...
+    def replies(self, before: datetime) -> int: ...
+    def drop_replies(self, before: datetime, limit: int) -> int: ...
+
+
 class Tx(Protocol):
     """A transaction is the store: everything read and written in it stands or falls together."""
 
@@ -235,6 +274,8 @@ class Tx(Protocol):
     def access(self) -> Access: ...
     @property
     def figures(self) -> Figures: ...
+    @property
+    def retention(self) -> OldThings: ...
 
 
 class Store(Protocol):
@@ -252,6 +293,14 @@ class Steps(Protocol):
     async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
         """A small JSON value, kept once done."""
         ...
+
+
+class EngineRows(Protocol):
+    async def ended(self, before: datetime, limit: int) -> list[str]:
+        """Workflows that were over before a time, the oldest first."""
+        ...
+
+    async def forget(self, workflows: Sequence[str]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,6 +525,21 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRef:
+    """A snapshot as its name and its commit tell it."""
+
+    key: str
+    number: int
+    ref: str
+    sha: str
+    taken_at: datetime
+    commits: bool
+    """Whether it holds commits that no branch had."""
+    bytes: int
+    """What it alone takes in the repository."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
     """What a branch holds beyond its base."""
 
@@ -548,9 +612,25 @@ class Workspaces(Protocol):
         there is no remote."""
         ...
 
-    async def remove(self, repo: Path, key: str) -> Removed: ...
+    async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
+        """Takes the worktree away, what no commit holds saved first; with `idle`, WorkspaceInUse
+        while it is locked for a run."""
+        ...
+
     async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
         """The snapshots of a task, or of all, oldest first."""
+        ...
+
+    async def standing(self, repo: Path) -> Mapping[str, Path]:
+        """The worktrees of tasks that there are, by key."""
+        ...
+
+    async def saved(self, repo: Path) -> list[SavedRef]:
+        """Every snapshot, by one look; `snapshots` tells what is in them."""
+        ...
+
+    async def forget(self, repo: Path, saved: SavedRef) -> None:
+        """Removes a snapshot, unless it is another one by now."""
         ...
 
     async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
@@ -695,6 +775,10 @@ class Setting:
 
 class Configs(Protocol):
     def of(self, project: Project) -> ProjectConfig: ...
+    def retention(self) -> Retention:
+        """How long things are kept on this machine."""
+        ...
+
     def explain(self, project: Project | None) -> Sequence[Setting]:
         """Every setting; InvalidConfig when a file is broken."""
         ...
@@ -752,9 +836,13 @@ class Services:
     """Documents of the pipelines that come with the product, by id."""
     prices: Prices
     """Those that come with the product."""
+    home: Path
+    """The data directory."""
     jobs_dir: Path
     agent_homes_dir: Path
     reachable: Reachable
+    engine: EngineRows | None = None
+    """What the engine remembers; None where no engine runs."""
 
 
 Perform = Callable[[EffectId, int, Steps], Awaitable[None]]

@@ -12,6 +12,9 @@ from agents_manager.errors import SnapshotNotFound, WorkspaceInUse
 from agents_manager.flow import branches
 from agents_manager.flow.ports import Services, Snapshot, Tx, Workspace
 
+EVENTS = 1_000
+"""How far back it is looked what became of a snapshot."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
@@ -41,7 +44,8 @@ async def restore(
     snapshot = next((one for one in known if one.number == number), None)
     if snapshot is None:
         there = ", ".join(str(one.number) for one in known) or "none"
-        raise SnapshotNotFound(f'"{task.title}" has no snapshot {number}; it has: {there}.')
+        gone = await s.store.read(lambda tx: _removed(tx, task, number))
+        raise SnapshotNotFound(f'"{task.title}" has no snapshot {number}; it has: {there}.{gone}')
     if to is not None:
         await s.workspaces.restore_to(Path(project.path), snapshot, to)
         branch, path = to, None
@@ -68,6 +72,15 @@ async def with_untold(
         if one.ref not in new
     ]
     return [*untold, *events]
+
+
+def _removed(tx: Tx, task: Task, number: int) -> str:
+    for logged in tx.events.newest(task.id, "git", EVENTS):
+        if logged.type == "snapshot.removed" and logged.data["number"] == number:
+            when, sha = f"{logged.time:%Y-%m-%d}", logged.data["sha"]
+            way = f"git branch NAME {sha}"
+            return f" It was removed by retention on {when}; while git still has it: {way}"
+    return ""
 
 
 def _of(tx: Tx, task_ref: str) -> tuple[Task, Project]:

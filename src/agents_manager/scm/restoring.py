@@ -4,7 +4,7 @@ new branch. Neither takes anything away."""
 from datetime import datetime
 
 from agents_manager.errors import GitError, RestoreRefused
-from agents_manager.flow.ports import Snapshot
+from agents_manager.flow.ports import SavedRef, Snapshot
 from agents_manager.scm.git import Place, branch_tip, commit_of, first_error, git
 from agents_manager.scm.snapshots import SNAPSHOTS
 
@@ -17,6 +17,34 @@ async def listed(place: Place, key: str | None, after: int = 0) -> list[Snapshot
     refs = await git(place, "for-each-ref", FIELDS, below)
     found = [await _snapshot(place, line, after) for line in refs.line.splitlines()]
     return sorted((s for s in found if s), key=lambda s: (s.key, s.number))
+
+
+async def saved(place: Place) -> list[SavedRef]:
+    told = "--format=%(refname) %(objectname) %(committerdate:iso-strict) %(subject)"
+    refs = await git(place, "for-each-ref", told, f"{SNAPSHOTS}/")
+    found: list[SavedRef] = []
+    for line in refs.line.splitlines():
+        ref, sha, time, *subject = line.split(" ", 3)
+        key, _, number = ref.removeprefix(f"{SNAPSHOTS}/").rpartition("/")
+        if not number.isdecimal():
+            continue
+        found.append(
+            SavedRef(
+                key=key,
+                number=int(number),
+                ref=ref,
+                sha=sha,
+                taken_at=datetime.fromisoformat(time),
+                commits=not "".join(subject).startswith(OURS),
+                bytes=await _size(place, sha),
+            )
+        )
+    return found
+
+
+async def _size(place: Place, sha: str) -> int:
+    alone = ("rev-list", "--objects", "--disk-usage", sha, "--not", "--branches", "--remotes")
+    return int((await git(place, *alone)).line)
 
 
 async def _snapshot(place: Place, line: str, after: int) -> Snapshot | None:

@@ -82,6 +82,11 @@ class Tree:
         admin = registered(self.common, self.path)
         return (admin is not None and read(admin / "locked") == INITIALIZING) or self._is_empty()
 
+    def in_use(self) -> bool:
+        """Whether `lock` was called and not taken back."""
+        admin = registered(self.common, self.path)
+        return admin is not None and read(admin / "locked") not in ("", INITIALIZING)
+
     def lock(self, reason: str) -> Path:
         """As `git worktree lock` does; returns the repository's folder about the worktree."""
         admin = registered(self.common, self.path)

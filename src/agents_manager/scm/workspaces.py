@@ -12,8 +12,22 @@ from pathlib import Path
 
 from agents_manager.domain import event, names
 from agents_manager.domain.event import Event
-from agents_manager.errors import GitError, GitKilled, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Change, Pushed, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.errors import (
+    GitError,
+    GitKilled,
+    InvalidInput,
+    InvalidRepository,
+    WorkspaceInUse,
+)
+from agents_manager.flow.ports import (
+    Change,
+    Pushed,
+    Removed,
+    SavedRef,
+    Snapshot,
+    Workspace,
+    WorkspaceRules,
+)
 from agents_manager.scm import (
     commits,
     ignoring,
@@ -168,15 +182,32 @@ class Worktrees:
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         return await pushing.push(Place(git_dir=await common_dir(repo)), branch)
 
-    async def remove(self, repo: Path, key: str) -> Removed:
+    async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
         common = await common_dir(repo)
         async with locked(common):
             home = self._found_home(common, key) or self._home(common, None)
-            gone = await trees.Tree(common, home, key).discard(fallback=None)
+            tree = trees.Tree(common, home, key)
+            if idle and tree.in_use():
+                raise WorkspaceInUse(f"A run works in {tree.path}.")
+            gone = await tree.discard(fallback=None)
         if not gone.stood:
             return Removed(events=())
         kept = str(gone.kept) if gone.kept else None
         return Removed(events=(*gone.events, event.WorkspaceRemoved(kept=kept)))
+
+    async def standing(self, repo: Path) -> Mapping[str, Path]:
+        common = await common_dir(repo)
+        known = (Path(trees.read(f)).parent for f in (common / "worktrees").glob("*/gitdir"))
+        ours = _home_name(common)
+        return {p.name: p for p in known if p.parent.name == ours and p.is_dir()}
+
+    async def saved(self, repo: Path) -> list[SavedRef]:
+        return await restoring.saved(Place(git_dir=await common_dir(repo)))
+
+    async def forget(self, repo: Path, saved: SavedRef) -> None:
+        common = await common_dir(repo)
+        async with locked(common):
+            await git(Place(git_dir=common), "update-ref", "-d", saved.ref, saved.sha, check=False)
 
     async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
         return await restoring.listed(Place(git_dir=await common_dir(repo)), key, after)

@@ -213,6 +213,7 @@ run = Table(
     *_may("sandbox"),
     *_may("cost_usd", be=Number),
     *_may("cost_basis"),
+    *_may("transcript_removed_at", be=UtcTime),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.

@@ -22,6 +22,7 @@ from agents_manager.store.figures import Figures
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
+from agents_manager.store.retention import Retention
 from agents_manager.store.runs import Runs
 from agents_manager.store.statements import Session
 from agents_manager.store.tasks import Histories, Tasks
@@ -48,6 +49,7 @@ class Tx:
         self.pulls = Pulls(session)
         self.access = Access(session)
         self.figures = Figures(session)
+        self.retention = Retention(session)
 
     def _note(self) -> None:
         self.wrote = True

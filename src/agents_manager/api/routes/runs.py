@@ -74,7 +74,7 @@ async def get_transcript(
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
     files = [places.job_dir(s, run.id, turn) / places.OUTPUT for turn in places.TURNS]
     turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
-    if query.turn > max(turns, 1):
+    if query.turn > max(turns, 1) and run.transcript_removed_at is None:
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {turns}.")
     part, size = await asyncio.to_thread(
         _part, files[query.turn - 1], query.offset, query.limit, run.status.live
@@ -88,6 +88,7 @@ async def get_transcript(
         size=size,
         live=run.status.live,
         text=part.decode(errors="replace"),
+        removed_at=places.removed_at(s, run),
     )
 
 

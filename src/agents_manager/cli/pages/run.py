@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from agents_manager.cli.render import (
@@ -68,6 +69,9 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         if run.base_sha and run.head_sha
         else None,
         "Workspace": run.workspace,
+        "Transcript": f"removed by retention on {run.transcript_removed_at:%Y-%m-%d}"
+        if run.transcript_removed_at
+        else None,
     }
     for name, fact in facts.items():
         if fact:
@@ -96,7 +100,11 @@ def ending(run: Run, task_title: str) -> Iterator[Block]:
     yield Line(f'Run {short(run.id)} of "{one_line(task_title)}": {one_line(how)}.', Tone.QUIET)
 
 
-def transcript(messages: Iterable[Mapping[str, Any]], complaints: str = "") -> Iterator[Block]:
+def transcript(
+    messages: Iterable[Mapping[str, Any]], complaints: str = "", removed_at: datetime | None = None
+) -> Iterator[Block]:
+    if removed_at is not None:
+        yield Line(f"The transcript was removed by retention on {removed_at:%Y-%m-%d}.")
     for message in messages:
         yield from _message(message)
     if complaints.strip():

@@ -1,5 +1,6 @@
 """Where a run keeps what each of its turns brings along and prints."""
 
+from datetime import datetime
 from pathlib import Path
 
 from agents_manager.domain.ids import RunId
@@ -18,6 +19,12 @@ SYSTEM = "system.md"
 
 def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
     return s.jobs_dir / run_id / str(turn)
+
+
+def removed_at(s: Services, run: Run) -> datetime | None:
+    """When retention removed what the run printed; None while it can be read."""
+    gone = run.transcript_removed_at
+    return None if gone is None or (s.jobs_dir / run.id).exists() else gone
 
 
 def told(s: Services, run: Run) -> list[str]:

@@ -1,0 +1,1 @@
+"""What is removed when it is old enough, and what never is."""
