@@ -168,29 +168,34 @@ async def test_uncommitted_work_is_saved_before_its_worktree_goes(world: World) 
     assert "snapshot.saved" in await world.types(task)
 
 
+async def with_snapshot(world: World, **fields: Any) -> Task:
+    """A task under review, whose first run left work that no commit holds."""
+    task = await world.start(LEAVE, pipeline="simple", **fields)
+    await world.until(task, "needs_decision")
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    assert len(await snapshots.of_task(world.s, task.id)) == 1
+    return task
+
+
 async def test_only_snapshots_of_merged_work_go(world: World) -> None:
     keep(world, {"snapshotsDays": 30})
-    merged = await world.start(LEAVE, pipeline="simple")
-    await world.until(merged, "needs_decision")
-    await world.choose(merged, "again")
-    await world.until(merged, "review")
+    merged, cancelled = await with_snapshot(world), await with_snapshot(world, title="Other")
     await world.review(merged, "approved")
     await world.until(merged, "done")
-    cancelled = await world.start(LEAVE, pipeline="simple", title="Other")
-    view = await world.until(cancelled, "needs_decision")
     await tasks.move(world.s, cancelled.id, ANN, to="cancelled")
-    await world.settled(cancelled)
-    await world.settled(merged)
-    # Its worktree goes, with the work saved, and that is work which nobody merged.
-    assert view.runs[-1].workspace
-    await sweep.sweep(after(world, 29), dry_run=False)
-    [kept] = await snapshots.of_task(world.s, cancelled.id)
-    assert kept.files == ("left",)
+    for task in (merged, cancelled):
+        await world.settled(task)
     [early] = await snapshots.of_task(world.s, merged.id)
     late = f"refs/agents-manager/snapshots/{merged.id}/2"
     await _save(world, late, early.sha, days=10)
+    young = await sweep.sweep(after(world, 29), dry_run=True)
+    assert young.totals["snapshots"].count == 0
 
-    await sweep.sweep(after(world, 500), dry_run=False)
+    later = after(world, 500)
+    planned = await sweep.sweep(later, dry_run=True)
+    assert [i.task_id for i in planned.items if i.kind == "snapshots"] == [merged.id]
+    await sweep.sweep(later, dry_run=False)
     assert [s.number for s in await snapshots.of_task(world.s, cancelled.id)] == [1]
     assert [s.number for s in await snapshots.of_task(world.s, merged.id)] == [2]
     assert (await world.types(merged)).count("snapshot.removed") == 1
