@@ -5,7 +5,7 @@ from alembic import op
 
 from agents_manager.store import columns
 
-revision = "0012"
+revision = "0009"
 down_revision = "0008"
 
 
