@@ -29,8 +29,10 @@ EXAMPLES: dict[str, Any] = {
     "by": "ann",
     "checks": ["test"],
     "comments": [],
+    "agent.retry_scheduled.number": 1,
     "cost_usd": 0.12,
     "decision": "approved",
+    "due_at": "2026-11-15T12:00:30Z",
     "error": "no space left on device",
     "error_class": "crash",
     "files": ["search.html"],
@@ -80,6 +82,7 @@ EXAMPLES: dict[str, Any] = {
     "to": "planned",
     "to_version": 2,
     "trigger": "plan_complete",
+    "tries": 3,
     "via": "web",
 }
 

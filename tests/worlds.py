@@ -25,6 +25,9 @@ from tests.repos import make_repo
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 BOB = Actor(type=ActorType.USER, name="bob", via="http", admin=True)
 PATIENCE_S = 30.0
+RETRIED = ("crash", "timeout", "stalled", "interrupted", "rate_limit", "quota")
+NO_RETRIES = {"retries": {name: {"tries": 0} for name in RETRIED}}
+"""What a world is configured with unless it has a file of its own: an error counts at once."""
 
 
 @dataclass
@@ -106,11 +109,18 @@ async def working(
     home: Path, repo: Path, url: str | None = None, **overrides: Any
 ) -> AsyncIterator[World]:
     """A worker on the home and the repository, registered unless it is already."""
+    without_retries(home)
     async with bootstrap.worker(Settings(home, url), **overrides) as program:
         known = await program.services.store.read(lambda tx: tx.projects.by_path(str(repo)))
         project = known or await tasks.add_project(program.services, repo, None, None)
         project = await agents.consent(program.services, project, given=True)
         yield World(program, repo, project)
+
+
+def without_retries(home: Path) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / "config.json").exists():
+        (home / "config.json").write_text(json.dumps(NO_RETRIES))
 
 
 @pytest.fixture

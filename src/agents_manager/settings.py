@@ -23,6 +23,8 @@ from agents_manager.domain import strict_json
 from agents_manager.domain.cost import Price
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
+from agents_manager.domain.retry import RULES, Rule
+from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.environment import Settings, from_environment, user_name
@@ -106,6 +108,63 @@ class RetentionConfig(_Keys):
     Idempotency-Key."""
     backups_days: _Days | None = None
     """How many days databases that were put aside are kept; the newest always is."""
+
+
+class RetryConfig(_Keys):
+    tries: int = Field(ge=0, le=20)
+    """How often it is tried again; 0 for never."""
+    delay: int = Field(ge=0, le=86_400_000)
+    """The wait before the first retry, in milliseconds. One that the provider names comes before
+    it."""
+    factor: float = Field(ge=1, le=10)
+    """What each wait is to the one before; none is longer than a day."""
+
+    def rule(self) -> Rule:
+        return Rule(tries=self.tries, delay_s=self.delay / 1000, factor=self.factor)
+
+
+def _retry(error_class: str) -> Any:
+    rule = RULES[ErrorClass(error_class)]
+    default = RetryConfig(tries=rule.tries, delay=int(rule.delay_s * 1000), factor=rule.factor)
+    return Field(default=default, alias=error_class)
+
+
+class RetriesConfig(_Keys):
+    crash: RetryConfig = _retry("crash")
+    """The agent's program failed."""
+    timeout: RetryConfig = _retry("timeout")
+    """It took too long."""
+    stalled: RetryConfig = _retry("stalled")
+    """It said nothing for too long."""
+    interrupted: RetryConfig = _retry("interrupted")
+    """Its process or its machine was ended from outside."""
+    rate_limit: RetryConfig = _retry("rate_limit")
+    """The provider answers no more for a moment."""
+    quota: RetryConfig = _retry("quota")
+    """What the account may use is used up."""
+    auth: RetryConfig = _retry("auth")
+    """The provider does not know the account."""
+    bad_output: RetryConfig = _retry("bad_output")
+    """Its outcome could not be taken."""
+    checks_failed: RetryConfig = _retry("checks_failed")
+    """Its work did not pass the checks."""
+    environment: RetryConfig = _retry("environment")
+    """It could not be started."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, value: Any) -> Any:
+        """What a file leaves out of a rule is as in the rule of that class."""
+        if not isinstance(value, dict):
+            return value
+        rules = cast("dict[str, Any]", value)
+        fields = {key: cls.model_fields[key] for key in rules if key in cls.model_fields}
+        whole = {
+            key: {**field.get_default().model_dump(), **rules[key]}
+            for key, field in fields.items()
+            if isinstance(rules[key], dict)
+        }
+        return {**rules, **whole}
 
 
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
@@ -199,6 +258,8 @@ class Config(_Keys):
     """When they are not; what falls due then is sent at their end."""
     retention: RetentionConfig = RetentionConfig()
     """How long things are kept; null keeps for ever. In the data directory's file only."""
+    retries: RetriesConfig = RetriesConfig()
+    """Which failed runs are tried again, by the class of their error."""
     prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
     """What models cost, by name, in dollars per million tokens; for agents that report no cost. It
     comes before the table of the product."""
@@ -252,6 +313,10 @@ class ConfigFiles:
                 timeout_s=config.setup_timeout / 1000,
             ),
             prices=config.prices,
+            retries={
+                ErrorClass(name): getattr(config.retries, name).rule()
+                for name in RetriesConfig.model_fields
+            },
         )
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
@@ -366,6 +431,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
             "quietHours": QuietHoursConfig,
+            "retries": RetryConfig if len(place) > 2 else RetriesConfig,
             "prices": Price,
         }
         model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]

@@ -16,7 +16,7 @@ from claude_agent_sdk import (
     ToolUseBlock,
 )
 
-from agents_manager.agents import claude_gate, structured
+from agents_manager.agents import claude_gate, resets, structured
 
 Line: TypeAlias = Mapping[str, Any]
 Trouble: TypeAlias = tuple[str, str]
@@ -100,8 +100,7 @@ class Listener:
                 why = str(data.get("message", "")).partition(". ")[0]
                 yield refused(str(data.get("tool_name")), f"{why}.")
             case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
-                if info.resets_at is not None:
-                    self._resets_at = datetime.fromtimestamp(info.resets_at, UTC)
+                self._resets_at = resets.moment(info.resets_at)
             case ResultMessage():
                 self.result = message
             case _:
@@ -121,9 +120,10 @@ class Listener:
         why = why or f"Claude Code stopped: {result.terminal_reason or result.subtype}."
         line = _error(why, self._error_class(result), session)
         if self._resets_at is None:
-            return line
-        resets = self._resets_at.isoformat()
-        return {**line, "error": f"{line['error']} It resets at {resets}.", "resets_at": resets}
+            told = resets.said(why, datetime.now(UTC))
+            return {**line, "resets_at": told.isoformat()} if told else line
+        at = self._resets_at.isoformat()
+        return {**line, "error": f"{line['error']} It resets at {at}.", "resets_at": at}
 
     def _listen(self, message: AssistantMessage) -> None:
         if message.parent_tool_use_id is not None or message.error is not None:

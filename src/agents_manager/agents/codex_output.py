@@ -5,10 +5,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from agents_manager.agents import stream, structured
+from agents_manager.agents import resets, stream, structured
 from agents_manager.domain import cost, strict_json
 from agents_manager.domain import payload as payloads
 from agents_manager.domain.run import ErrorClass, Usage
@@ -59,6 +60,7 @@ def read(folder: Path) -> Said:
         structured=None if final is None else final[1],
         error=error,
         error_class=error_class,
+        resets_at=_resets_at(error, error_class, folder),
     )
 
 
@@ -196,6 +198,14 @@ def _sandbox_fault(before: "Before", session: str | None) -> str | None:
         results = (line for line in lines if b"function_call_output" in line)
         found = next((m for line in results if (m := _SANDBOX_FAULT.search(line))), None)
     return stream.text(found[0]) if found else None
+
+
+def _resets_at(error: str | None, error_class: ErrorClass | None, folder: Path) -> datetime | None:
+    """Told in words, from the moment they were printed on."""
+    if error is None or error_class not in (ErrorClass.RATE_LIMIT, ErrorClass.QUOTA):
+        return None
+    printed = datetime.fromtimestamp((folder / "output").stat().st_mtime, UTC)
+    return resets.said(error, printed)
 
 
 def _class(message: str) -> ErrorClass:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from agents_manager.agents import resets
 from agents_manager.domain import cost
 from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.flow.ports import Said
@@ -44,6 +45,7 @@ def read(output: Path) -> Said:
         structured=result.get("structured"),
         error=error,
         error_class=_error_class(result.get("error_class")) if error else None,
+        resets_at=resets.moment(result.get("resets_at")) if error else None,
     )
 
 

@@ -137,6 +137,8 @@ class AgentError(Out):
     error: str
     error_class: ErrorClass
     output: str
+    resets_at: datetime | None
+    """When the provider said that its limit ends."""
 
 
 class Usage(Out):

@@ -83,6 +83,19 @@ async def stop(desk: Desk, run: str) -> None:
 
 
 @run.command()
+@arguments.run
+@session.command
+async def retry(desk: Desk, run: str) -> None:
+    """Try a run again now that would be tried again later; `stop` calls it off."""
+    from agents_manager.flow import retries
+
+    found = await desk.write(lambda tx: retries.now(tx, desk.services, run, desk.actor))
+    text = f"Run {short(found.id)} ({found.mode}) is tried again now."
+    desk.output.show(found, lambda: [Line(text)])
+    await desk.say_if_idle(found.task_id)
+
+
+@run.command()
 @arguments.task
 @click.option("--mode", help="plan, implement, review, …; as in the last run unless given.")
 @click.option("--agent", help="As in the last run unless given.")

@@ -199,6 +199,34 @@ class AgentFailed(Happening):
         return f"The agent failed ({self.error_class}): {self.error}"
 
 
+class RetryScheduled(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.retry_scheduled"] = "agent.retry_scheduled"
+    run: str
+    """The run that failed."""
+    retry: str
+    """The run that waits."""
+    error_class: str
+    number: int
+    tries: int
+    due_at: datetime
+
+    def says(self) -> str:
+        which = f"retry {self.number} of {self.tries}, after {self.error_class}"
+        return f"The agent is tried again at {self.due_at:%Y-%m-%d %H:%M:%S} UTC ({which})."
+
+
+class RetryHastened(Happening):
+    category = "agent"
+    type: Literal["agent.retry_hastened"] = "agent.retry_hastened"
+    run: str
+    by: str
+
+    def says(self) -> str:
+        return f"{self.by} had the agent tried again without waiting any longer."
+
+
 class AgentCancelled(Happening):
     category = "agent"
     level = Level.WARNING
@@ -681,6 +709,8 @@ Event = Annotated[
     | AgentStarted
     | AgentCompleted
     | AgentFailed
+    | RetryScheduled
+    | RetryHastened
     | AgentCancelled
     | OutputRefused
     | ChecksFailed

@@ -46,6 +46,8 @@ class AgentError(Value):
     error_class: ErrorClass
     output: str = ""
     """What a failed check or the program itself printed last."""
+    resets_at: datetime | None = None
+    """When the provider said that its limit ends; as untrusted as all that an agent says."""
 
 
 class Usage(Value):

@@ -16,8 +16,9 @@ from agents_manager.domain.pipeline import (
     TriggerType,
 )
 from agents_manager.domain.prompt import Prompt
-from agents_manager.domain.run import RunStatus
+from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
+from agents_manager.domain.trail import RETRY
 from agents_manager.errors import NotFound
 from agents_manager.flow import asking, facts, planning
 from agents_manager.flow.ports import Services, Tx
@@ -54,7 +55,7 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
     if live is not None:
         waits = [e for e in effects if e.id == live.effect_id and e.due_at > now]
         if live.status is RunStatus.QUEUED and waits:
-            yield _timer(waits[0])
+            yield _again(tx, live, waits[0])
         verb = "is working" if live.started_at else "is about to start"
         yield Mover("run", f"{live.agent or 'An agent'} {verb} ({live.mode}).", live.id)
     if effects:
@@ -141,6 +142,20 @@ def _timer(effect: EffectRow) -> Mover:
     at = f"{effect.due_at:%Y-%m-%d %H:%M:%S} UTC"
     text = f"{effect.kind} is due at {at} (attempt {effect.attempt}).{why}"
     return Mover("timer", text, effect.id)
+
+
+def _again(tx: Tx, run: Run, effect: EffectRow) -> Mover:
+    """A run that waits for its time: one that is tried again, or one of an answer that is held."""
+    entry = tx.history.get(effect.history_id)
+    failed = [r for r in tx.runs.of_task(run.task_id) if r.error is not None]
+    if entry.trigger != RETRY or effect.attempt > 1 or not failed:
+        return _timer(effect)
+    error = failed[-1].error
+    assert error is not None
+    at = f"{effect.due_at:%Y-%m-%d %H:%M:%S} UTC"
+    which = f"{run.mode}, {entry.reason}" if entry.reason else run.mode
+    text = f"{run.agent or 'The agent'} is tried again at {at} ({which}). The last run ended with"
+    return Mover("timer", f"{text} {error.error_class}: {visible(error.error, SHOWN)}", run.id)
 
 
 def _by_hand(pipeline: Pipeline, status: str) -> Sequence[Transition]:

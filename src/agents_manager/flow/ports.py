@@ -17,6 +17,7 @@ from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.reminder import Reminders
 from agents_manager.domain.retention import Retention
+from agents_manager.domain.retry import Rules
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Limits, Run, Usage
 from agents_manager.domain.task import (
     Actor,
@@ -362,6 +363,8 @@ class Said:
     error_class: ErrorClass | None = None
     usage_refused: str | None = None
     """Why what it said about its usage is not believed."""
+    resets_at: datetime | None = None
+    """With an error that comes from a limit: when that ends, where the provider says so."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -757,6 +760,8 @@ class ProjectConfig:
     setup: SetupSpec
     prices: Prices
     """Of models that are not in the product's own table, or cost something else here."""
+    retries: Rules
+    """Which failed runs are tried again, by the class of their error."""
 
 
 Layer = Literal["default", "user", "project"]

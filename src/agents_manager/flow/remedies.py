@@ -6,7 +6,7 @@ from datetime import datetime
 from agents_manager.domain import event
 from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import HistoryId, TaskId
+from agents_manager.domain.ids import EffectId, HistoryId, TaskId
 from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.run import Run, RunStatus
@@ -113,20 +113,31 @@ class Order:
     model: str | None = None
 
 
-def rerun(tx: Tx, s: Services, task_id: TaskId, actor: Actor, order: Order | None = None) -> None:
-    """Starts the agent of this status again, as its last run was started."""
+def rerun(
+    tx: Tx,
+    s: Services,
+    task_id: TaskId,
+    actor: Actor,
+    order: Order | None = None,
+    *,
+    at: datetime | None = None,
+    reason: str | None = None,
+) -> None:
+    """Starts the agent of this status again, as its last run was started, now or later."""
     task, order = tx.tasks.get(task_id), order or Order()
     runs = tx.runs.of_task(task_id)
     if not runs:
         raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
     last = runs[-1]
-    entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
+    entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor, reason)
     wanted = {"mode": order.mode or last.mode, "agent": order.agent or last.agent}
     hook = HookSpec(type="start_agent", params={**wanted, "model": order.model or last.model})
     resume = ResumePoint(
         status=task.status, session=last.session, mode=last.mode, agent=last.agent, run=last.id
     )
-    planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
+    made = planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
+    if at is not None:
+        tx.effects.update(EffectId(made[0]), due_at=at)
 
 
 def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> Run:
@@ -159,7 +170,13 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
 
 
 def _standing_entry(
-    tx: Tx, s: Services, task: Task, result: Result, trigger: str, actor: Actor
+    tx: Tx,
+    s: Services,
+    task: Task,
+    result: Result,
+    trigger: str,
+    actor: Actor,
+    reason: str | None = None,
 ) -> History:
     entry = History(
         id=HistoryId(s.ids.new()),
@@ -175,7 +192,7 @@ def _standing_entry(
         payload=None,
         guards=(),
         hooks=(),
-        reason=None,
+        reason=reason,
         time=s.clock.now(),
     )
     tx.history.add(entry)

@@ -27,6 +27,8 @@ _SET_OFF: dict[str, str] = {
 def paragraph(tx: Tx, task: Task, pipeline: Pipeline, mover: Mover) -> str:
     entries = tx.history.of_task(task.id)
     moves = [e for e in entries if e.result not in (Result.REFUSED, Result.GRANTED)]
+    if mover.kind == "timer":
+        moves = [e for e in moves if e.trigger != RETRY]
     last = moves[-1] if moves else None
     status = pipeline.status(task.status)
     version = f"{plain(pipeline.id)} {pipeline.version}"

@@ -13,7 +13,7 @@ from agents_manager.api.stream import EventStream, live
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
-from agents_manager.flow import tasks
+from agents_manager.flow import retries, tasks
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.runs import places, watch
 
@@ -120,6 +120,12 @@ async def stop_run(s: Services, actor: Caller, run_id: str) -> pages.Moved:
     """Stops a run; the task stays where it is, and a person is asked what to do."""
     stopping = await tasks.stop_run(s, run_id, actor)
     return pages.Moved(task=schemas.Task.of(stopping.task), stopping_run=stopping.run.id)
+
+
+@router.post("/{run_id}/retry")
+async def retry_run(s: Services, actor: Caller, run_id: str) -> schemas.Run:
+    """Tries a run again now that would be tried again later; *stop* calls it off."""
+    return schemas.Run.of(await s.store.write(lambda tx: retries.now(tx, s, run_id, actor)))
 
 
 def _part(path: Path, offset: int, limit: int, growing: bool) -> tuple[bytes, int]:

@@ -16,7 +16,7 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import pipelines
+from agents_manager.flow import pipelines, retries
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.runs import notes, transcripts
 from agents_manager.flow.runs.prepare import of
@@ -25,6 +25,7 @@ ANSWER = "The latest answer"
 ARTIFACTS = "What there is already"
 DOCUMENTS = "Documents"
 EXCHANGE = "Earlier questions and answers"
+FAILED = "What failed"
 INSTRUCTIONS = "Project instructions"
 PHASE = "This phase"
 PHASES = "Phases"
@@ -47,6 +48,7 @@ BUDGETS: Mapping[str, int] = {
     REVIEW: 16_000,
     PLAN: 24_000,
     TASK: 24_000,
+    FAILED: 4_000,
     ANSWER: 8_000,
     PHASE: 8_000,
 }
@@ -104,6 +106,7 @@ def sections(
         _review(rounds, run, show),
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
+        _failed(retries.automatic(tx, run), runs, last),
         _quote(ANSWER, [conversation.latest(prompts, runs)], show),
         _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
@@ -232,6 +235,19 @@ def _runs(runs: Sequence[Run]) -> list[str]:
 def _run(run: Run) -> str:
     why = f" ({visible(run.error.error, LINE)})" if run.error else ""
     return f"- {run.mode} by {run.agent}: {run.outcome or run.status}{why}"
+
+
+def _failed(again: bool, runs: Sequence[Run], last: str) -> Section:
+    """To one that is tried again: what the run before it ended with."""
+    error = runs[-1].error if again and runs else None
+    return Section(
+        heading=FAILED,
+        before="The last run ended with an error before it was done, so you are started again."
+        " What it committed is on your branch: look at it first, and go on from there.",
+        quoted=[f"{error.error_class}: {error.error}"] if error else [],
+        budget=BUDGETS[FAILED],
+        where=f"am run show {last}",
+    )
 
 
 def _project(instructions: str) -> Section:

@@ -1,12 +1,14 @@
 """Steps 9 and 10, one transaction: the run ends, the task moves, the next effects are stored."""
 
+from datetime import datetime
+
 from agents_manager.domain import event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, Cost, ErrorClass, Run, RunStatus, Usage
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
-from agents_manager.flow import remedies, transitions
+from agents_manager.flow import remedies, retries, transitions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.prepare import agent_actor
 from agents_manager.flow.runs.verdict import Check, Verdict
@@ -27,7 +29,13 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
             broken = [c["output"] for c in _broken(verdict)]
             output = broken[0] if broken else ""
-            error = AgentError(error=verdict["error"], error_class=error_class, output=output)
+            resets = verdict.get("resets_at")
+            error = AgentError(
+                error=verdict["error"],
+                error_class=error_class,
+                output=output,
+                resets_at=datetime.fromisoformat(resets) if resets else None,
+            )
             fail(tx, s, run_id, error)
         else:
             _complete(tx, s, run, verdict)
@@ -36,7 +44,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
 
 
 def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
-    """Ends a live run with an error and lets the pipeline take it."""
+    """Ends a live run with an error. The pipeline takes it when it is not tried again."""
     run = tx.runs.get(run_id)
     if not run.status.live:
         return
@@ -51,6 +59,8 @@ def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
         return
     failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
     tx.events.add(run.task_id, failed, actor, now)
+    if not _stop_is_ordered(tx, run) and retries.schedule(tx, s, tx.runs.get(run_id), error):
+        return
     fired = Fired(
         trigger=Trigger(type=TriggerType.AGENT_ERROR), payload=error.model_dump(mode="json")
     )

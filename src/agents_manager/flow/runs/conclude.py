@@ -87,7 +87,8 @@ async def _judge(
     run: Run, task: Task, project: Project, said: Said, report: Any, ended: Ending, s: Services
 ) -> Verdict:
     if said.error_class is not None:
-        return trouble(said.error or "The agent reported an error.", said.error_class)
+        why = said.error or "The agent reported an error."
+        return trouble(why, said.error_class, said.resets_at)
     if ended["exit_code"] != 0:
         why = f"The agent exited with code {ended['exit_code']}."
         return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)

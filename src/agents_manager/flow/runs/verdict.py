@@ -1,5 +1,6 @@
 """What the steps of a run hand on to each other: small JSON values that outlive a crash."""
 
+from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
 
@@ -26,6 +27,8 @@ class Verdict(TypedDict, total=False):
     """The text of the final message, where it is the result."""
     error: str
     error_class: str
+    resets_at: str | None
+    """When the provider said that its limit ends."""
     repair: str
     """Why the outcome could not be taken; the agent is asked once more."""
     refused: str | None
@@ -41,5 +44,8 @@ class Verdict(TypedDict, total=False):
     head_sha: str | None
 
 
-def trouble(error: str, error_class: str) -> Verdict:
-    return Verdict(error=error, error_class=error_class)
+def trouble(error: str, error_class: str, resets_at: datetime | None = None) -> Verdict:
+    verdict = Verdict(error=error, error_class=error_class)
+    if resets_at is not None:
+        verdict["resets_at"] = resets_at.isoformat()
+    return verdict

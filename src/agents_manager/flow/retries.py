@@ -1,0 +1,81 @@
+"""Trying again what failed: a new run of the same agent whose effect is due later. The row is the
+timer, so a crash neither loses nor doubles it, and a run that waits holds no place."""
+
+from agents_manager.domain import event, retry
+from agents_manager.domain.retry import Rules, Try
+from agents_manager.domain.run import AgentError, Run, RunStatus
+from agents_manager.domain.task import SYSTEM, Actor, ActorType, EffectRow
+from agents_manager.domain.trail import RETRY
+from agents_manager.errors import AgentsManagerError, NotFound, TransitionRefused
+from agents_manager.flow import remedies
+from agents_manager.flow.ports import Services, Tx
+
+
+def schedule(tx: Tx, s: Services, run: Run, error: AgentError) -> bool:
+    """Has a failed run tried again later; False when its error is final."""
+    rule = _rules(tx, s, run).get(error.error_class)
+    if rule is None:
+        return False
+    now = s.clock.now()
+    done = retry.done(_tries(tx, run))
+    due = retry.due(rule, done, error.resets_at, now)
+    if due is None:
+        return False
+    which = f"retry {done + 1} of {rule.tries}"
+    remedies.rerun(tx, s, run.task_id, SYSTEM, at=due, reason=which)
+    again = tx.runs.live(run.task_id)
+    assert again is not None
+    told = event.RetryScheduled(
+        run=run.id,
+        retry=again.id,
+        error_class=error.error_class,
+        number=done + 1,
+        tries=rule.tries,
+        due_at=due,
+    )
+    tx.events.add(run.task_id, told, SYSTEM, now)
+    return True
+
+
+def now(tx: Tx, s: Services, run_id: str, actor: Actor) -> Run:
+    """Tries again at once what would have been tried again later."""
+    run = tx.runs.find(run_id)
+    effect = waiting(tx, run)
+    if effect is None:
+        raise TransitionRefused(
+            f"Run {run.id} ({run.status}) does not wait to be tried again. To start an agent where"
+            f" none is at work: am run start {run.task_id}"
+        )
+    tx.effects.update(effect.id, due_at=s.clock.now())
+    hastened = event.RetryHastened(run=run.id, by=actor.name)
+    tx.events.add(run.task_id, hastened, actor, s.clock.now())
+    return run
+
+
+def waiting(tx: Tx, run: Run) -> EffectRow | None:
+    """The effect that a retry waits for."""
+    if run.status is not RunStatus.QUEUED or not automatic(tx, run):
+        return None
+    effect = tx.effects.get(run.effect_id)
+    return effect if effect.status == "pending" else None
+
+
+def automatic(tx: Tx, run: Run) -> bool:
+    """Whether a run was started because the one before it had failed, and not by a person."""
+    try:
+        entry = tx.history.get(tx.effects.get(run.effect_id).history_id)
+    except NotFound:
+        return False
+    return entry.trigger == RETRY and entry.actor.type is not ActorType.USER
+
+
+def _tries(tx: Tx, run: Run) -> list[Try]:
+    failed = [(r, r.error) for r in tx.runs.of_task(run.task_id)]
+    return [Try(error.error_class, automatic(tx, r)) for r, error in failed if error is not None]
+
+
+def _rules(tx: Tx, s: Services, run: Run) -> Rules:
+    try:
+        return s.configs.of(tx.projects.get(run.project_id)).retries
+    except AgentsManagerError:  # A broken file keeps nobody from trying again.
+        return retry.RULES
