@@ -27,6 +27,7 @@ from agents_manager.domain import registry, template
 from agents_manager.domain.cost import Prices, PriceTable
 from agents_manager.domain.ids import EffectId
 from agents_manager.engine import host
+from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, supervisor
@@ -102,7 +103,12 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 url=settings.database_url or "sqlite://",
             )
             dispatcher = Dispatcher(
-                services.store, engine, crashed, services.clock, max_agents=_max_agents(settings)
+                services.store,
+                engine,
+                crashed,
+                services.clock,
+                max_agents=_limits(ConfigFiles(settings.home)).host,
+                shortage=services.disk.shortage,
             )
             services.store.after_commit(dispatcher.wake)
             engine.launch()
@@ -133,13 +139,13 @@ def _engine_file(home: Path) -> Engine:
     return sqlite_engine(path, immediate=True)
 
 
-def _max_agents(settings: Settings) -> int:
+def _limits(configs: ConfigFiles) -> LimitsConfig:
     try:
-        return ConfigFiles(settings.home).config(None).limits.host
+        return configs.config(None).limits
     except InvalidConfig as error:
         # The server comes up all the same; runs are refused with the place of the fault.
         log.warning("config.broken", reason=error.message, details=error.details)
-        return LimitsConfig().host
+        return LimitsConfig()
 
 
 async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:
@@ -186,6 +192,7 @@ def _services(settings: Settings, database: Database) -> Services:
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),
+        disk=FreeSpace(settings.home, lambda: _limits(configs).free_disk_mb),
     )
 
 

@@ -79,6 +79,8 @@ class CheckConfig(_Keys):
 class LimitsConfig(_Keys):
     host: int = Field(default=8, gt=0)
     """How many agents may work at a time on this machine."""
+    free_disk_mb: int = Field(default=500, ge=0)
+    """With less room on the disk of the data directory no agent is started; those at work go on."""
 
 
 class RemindersConfig(_Keys):
@@ -431,7 +433,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
             "quietHours": QuietHoursConfig,
-            "retries": RetryConfig if len(place) > 2 else RetriesConfig,
+            "retries": RetryConfig if place[2:] else RetriesConfig,
             "prices": Price,
         }
         model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]

@@ -12,7 +12,7 @@ from agents_manager.domain.task import Task
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import TransitionRefused
 from agents_manager.flow import tasks
-from agents_manager.flow.ports import Ended
+from agents_manager.flow.ports import Ended, StopReason
 from tests.integration.test_command_walk import COMMIT, configured, failed, started
 from tests.repos import own_home, run
 from tests.runner_jobs import DAEMON, processes_of
@@ -168,8 +168,8 @@ class Held(DetachedRunners):
         await self._hold("run")
         return ended
 
-    async def stop(self, dir: Path) -> None:
-        await super().stop(dir)
+    async def stop(self, dir: Path, reason: StopReason = "cancelled") -> None:
+        await super().stop(dir, reason)
         await self._hold("stop")
 
     async def _hold(self, who: str) -> None:

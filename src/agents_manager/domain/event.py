@@ -78,6 +78,29 @@ class TaskStranded(Happening):
         return f"Nobody will move this task on from {self.status}. {self.reason}"
 
 
+class TaskRepaired(Happening):
+    category = "error"
+    level = Level.WARNING
+    type: Literal["task.repaired"] = "task.repaired"
+    version: int
+    fault: str
+    repair: str
+
+    def says(self) -> str:
+        return f"{self.fault} {self.repair}"
+
+
+class DiskLow(Happening):
+    category = "error"
+    level = Level.WARNING
+    type: Literal["disk.low"] = "disk.low"
+    run: str
+    reason: str
+
+    def says(self) -> str:
+        return f"The agent waits for room on the disk. {self.reason}"
+
+
 class StatusChanged(Happening):
     category = "transition"
     type: Literal["status.changed"] = "status.changed"
@@ -225,6 +248,20 @@ class RetryHastened(Happening):
 
     def says(self) -> str:
         return f"{self.by} had the agent tried again without waiting any longer."
+
+
+class NoProgress(Happening):
+    category = "agent"
+    level = Level.ERROR
+    type: Literal["agent.no_progress"] = "agent.no_progress"
+    run: str
+    mode: str
+    times: int
+    ended_with: str
+
+    def says(self) -> str:
+        runs = f"{self.times} runs ({self.mode})"
+        return f"Halted: {runs} in a row left the same work and ended with {self.ended_with}"
 
 
 class AgentCancelled(Happening):
@@ -699,6 +736,8 @@ Event = Annotated[
     TaskCreated
     | TaskEdited
     | TaskStranded
+    | TaskRepaired
+    | DiskLow
     | StatusChanged
     | StatusBlocked
     | StatusRolledBack
@@ -711,6 +750,7 @@ Event = Annotated[
     | AgentFailed
     | RetryScheduled
     | RetryHastened
+    | NoProgress
     | AgentCancelled
     | OutputRefused
     | ChecksFailed

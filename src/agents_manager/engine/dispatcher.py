@@ -31,12 +31,14 @@ class Dispatcher:
         clock: Clock,
         *,
         max_agents: int,
+        shortage: Callable[[], str | None],
     ) -> None:
         self._store = store
         self._workflows = workflows
         self._crashed = crashed
         self._clock = clock
         self._max_agents = max_agents
+        self._shortage = shortage
         self._awake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -84,11 +86,12 @@ class Dispatcher:
                 await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
 
     def _admit(self, tx: Tx) -> list[EffectRow]:
+        places = 0 if self._shortage() else self._max_agents
         running = sum(e.kind == "start_agent" for e in tx.effects.started())
         admitted: list[EffectRow] = []
         for row in tx.effects.due(self._clock.now(), BATCH):
             if row.kind == "start_agent":
-                if running >= self._max_agents:
+                if running >= places:
                     continue
                 running += 1
             tx.effects.update(row.id, status="started")
@@ -96,8 +99,10 @@ class Dispatcher:
         return admitted
 
     def _look(self, tx: Tx) -> tuple[bool, float]:
-        """Whether something is due, and how long until the next."""
+        """Whether something is due, and how long until the next. What has been due for a while
+        waits for a place, which a commit or time gives."""
         now = self._clock.now()
         following = tx.effects.next_due()
-        pause = SWEEP_S if following is None else (following - now).total_seconds()
+        left = SWEEP_S if following is None else (following - now).total_seconds()
+        pause = left if left > -SWEEP_S else SWEEP_S
         return bool(tx.effects.due(now, BATCH)), min(SWEEP_S, max(0.02, pause))

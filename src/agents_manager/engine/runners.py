@@ -19,10 +19,11 @@ from typing import Any, Literal, TypeVar
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agents_manager.domain.run import Limits
 from agents_manager.engine import processes
 from agents_manager.engine.processes import Process
 from agents_manager.errors import AgentProcessError
-from agents_manager.flow.ports import Ended, Job
+from agents_manager.flow.ports import Ended, Job, Pulse, StopReason
 
 PROTOCOL = 1
 ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
@@ -42,7 +43,7 @@ LOCK_S = 5.0
 
 OWN_FILES = (
     *("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json"),
-    *("report.json", "report.sha256"),
+    *("report.json", "report.sha256", "stopped-for"),
 )
 
 log = structlog.get_logger()
@@ -52,10 +53,15 @@ class RunnerFile(Process):
     protocol: int
 
 
+Reason = Literal["exited", "timeout", "stalled", "turns", "cancelled", "refused", "lost"]
+STOPPED_FOR = "stopped-for"
+"""In the directory of a job that was ended over the head of its runner: why."""
+
+
 class ExitFile(BaseModel):
     model_config = ConfigDict(frozen=True)
 
-    reason: Literal["exited", "timeout", "stalled", "turns", "cancelled", "refused", "lost"]
+    reason: Reason
     exit_code: int | None = None
     output_bytes: int = 0
     truncated: bool = False
@@ -87,13 +93,18 @@ class DetachedRunners:
             truncated=end.truncated,
         )
 
-    async def stop(self, dir: Path) -> None:
+    async def stop(self, dir: Path, reason: StopReason = "cancelled") -> None:
+        if reason != "cancelled":
+            await asyncio.to_thread(_write, dir / STOPPED_FOR, reason, durable=True)
         if not await asyncio.to_thread(_forbid, dir):
             runner = await self._runner(dir)
             if runner is not None:
                 await processes.end(runner, STOP_S)
         await asyncio.to_thread(_settle, dir, "cancelled")
         await asyncio.to_thread(_kill_marked, dir)
+
+    async def pulse(self, dir: Path) -> Pulse | None:
+        return await asyncio.to_thread(_pulse, dir)
 
     def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
         # An empty environment, because an agent of the same user can read its runner's.
@@ -170,6 +181,17 @@ def _write_job(job: Job) -> None:
     _write(job.dir / "job.json", json.dumps(content))
 
 
+def _pulse(folder: Path) -> Pulse | None:
+    runner = _read(folder / "runner.json", RunnerFile)
+    if runner is None or (folder / "exit.json").exists() or not processes.is_alive(runner):
+        return None
+    try:
+        limits = Limits.model_validate(json.loads((folder / "job.json").read_bytes())["limits"])
+        return Pulse(limits=limits, output_bytes=(folder / "output").stat().st_size)
+    except (OSError, ValueError, LookupError, TypeError):
+        return Pulse(limits=Limits(), output_bytes=0)
+
+
 def _forbid(folder: Path) -> bool:
     """Marks a job that has no runner as never to be started; False when it has one."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -206,10 +228,13 @@ def _kill_marked(folder: Path) -> None:
     processes.kill_marked(f"AM_RUN_ID={run_id}")
 
 
-def _write_exit(folder: Path, reason: Literal["lost", "cancelled"]) -> ExitFile:
+def _write_exit(folder: Path, reason: Reason) -> ExitFile:
     """Needs the lock. What is written already stays."""
     end = _read(folder / "exit.json", ExitFile)
     if end is None:
+        if (folder / STOPPED_FOR).exists():
+            stalled = "stalled" in (folder / STOPPED_FOR).read_text()
+            reason = "stalled" if stalled else "timeout"
         output = folder / "output"
         end = ExitFile(reason=reason, output_bytes=output.stat().st_size if output.exists() else 0)
         ended_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,6 +1,7 @@
 """Performing effects, after the commit that stored them. Each handler looks before it leaps, and
 writes what came of it in the transaction that marks the effect done."""
 
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from agents_manager.domain.task import (
     ActorType,
     EffectRow,
 )
-from agents_manager.errors import AgentsManagerError, HookFailed, NotFound
+from agents_manager.errors import AgentsManagerError, HookFailed, NotFound, RunNotFound
 from agents_manager.flow import (
     agents,
     artifacts,
@@ -56,7 +57,10 @@ async def failed(
     """Takes note of a failed attempt: another one follows, or the hook's policy decides."""
 
     def write(tx: Tx) -> None:
-        row = tx.effects.get(effect_id)
+        try:
+            row = tx.effects.get(effect_id)
+        except NotFound:
+            return  # The supervisor finds what its loss leaves.
         if row.status not in OPEN_EFFECTS or row.attempt != attempt:
             return
         now = s.clock.now()
@@ -75,7 +79,8 @@ async def failed(
         tx.events.add(row.task_id, gave_up, SYSTEM, now)
         if row.kind == "start_agent":
             trouble = AgentError(error=error, error_class=ErrorClass.ENVIRONMENT)
-            close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
+            with suppress(RunNotFound):
+                close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
         elif row.policy == Policy.REQUIRED:
             remedies.roll_back(tx, s, row, error)
         else:

@@ -340,11 +340,26 @@ class Ended:
     truncated: bool
 
 
+StopReason = Literal["cancelled", "timeout", "stalled"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """A job that goes on."""
+
+    limits: Limits
+    output_bytes: int
+
+
 class Runners(Protocol):
     async def start_or_adopt(self, job: Job) -> None: ...
     async def wait(self, dir: Path) -> Ended: ...
-    async def stop(self, dir: Path) -> None:
+    async def stop(self, dir: Path, reason: StopReason = "cancelled") -> None:
         """Ends the job and returns when none of its processes is left."""
+        ...
+
+    async def pulse(self, dir: Path) -> Pulse | None:
+        """None when no runner is at work there."""
         ...
 
 
@@ -620,6 +635,15 @@ class Workspaces(Protocol):
         while it is locked for a run."""
         ...
 
+    async def keys(self, repo: Path) -> list[str]:
+        """Of the worktrees that lie in the data directory."""
+        ...
+
+    async def spare(self, repo: Path, key: str) -> bool:
+        """Whether nobody works in a worktree of the data directory, and a branch holds all that is
+        in it."""
+        ...
+
     async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
         """The snapshots of a task, or of all, oldest first."""
         ...
@@ -811,6 +835,12 @@ class ProjectFiles(Protocol):
         ...
 
 
+class Disk(Protocol):
+    def shortage(self) -> str | None:
+        """Why no agent may be started now, in a sentence; None while there is room."""
+        ...
+
+
 @dataclass(slots=True)
 class Reachable:
     """Where this process answers HTTP; None while it does not."""
@@ -846,6 +876,7 @@ class Services:
     jobs_dir: Path
     agent_homes_dir: Path
     reachable: Reachable
+    disk: Disk
     engine: EngineRows | None = None
     """What the engine remembers; None where no engine runs."""
 

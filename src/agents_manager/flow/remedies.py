@@ -7,14 +7,20 @@ from agents_manager.domain import event
 from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, TaskId
-from agents_manager.domain.pipeline import HookSpec, Trigger, TriggerType
+from agents_manager.domain.pipeline import (
+    AGENT_HOOKS,
+    HookSpec,
+    Pipeline,
+    Trigger,
+    TriggerType,
+)
 from agents_manager.domain.prompt import Choice, ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
 from agents_manager.domain.template import MODES
-from agents_manager.domain.trail import RETRY, went_on
+from agents_manager.domain.trail import RETRY, arrival, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
-from agents_manager.flow import asking, planning, transitions
+from agents_manager.flow import asking, facts, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -138,6 +144,26 @@ def rerun(
     made = planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
     if at is not None:
         tx.effects.update(EffectId(made[0]), due_at=at)
+
+
+def start_anew(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> bool:
+    """Starts the agent that the move into this status asked for; False when it asked for none."""
+    came = arrival(facts.past(tx, task.id), task.status)
+    if came is None or came.result is Result.ROLLED_BACK:
+        return False
+    runs = tx.runs.of_task(task.id)
+    if runs and runs[-1].created_at >= came.time:
+        rerun(tx, s, task.id, actor)
+        return True
+    hooks = [h for t in pipeline.transitions if t.id == came.transition_id for h in t.hooks]
+    starts = [h for h in hooks if h.type in AGENT_HOOKS]
+    if not starts:
+        return False
+    entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
+    origin = facts.origin_of(tx, task, pipeline)
+    resume = facts.resume_point(tx, task, transitions.AUTO, origin)
+    planning.effects(tx, s, task, starts[:1], transitions.AUTO, entry.id, resume)
+    return True
 
 
 def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> Run:

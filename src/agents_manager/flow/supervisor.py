@@ -1,42 +1,133 @@
 """Looks now and then for what no event would show, and acts through the ordinary functions."""
 
 import asyncio
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import structlog
 
-from agents_manager.domain.ids import TaskId
-from agents_manager.errors import TaskNotFound
-from agents_manager.flow import liveness, timers
-from agents_manager.flow.ports import Services
+from agents_manager.domain import event
+from agents_manager.domain.ids import EffectId, TaskId
+from agents_manager.domain.task import EffectRow, Project
+from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
+from agents_manager.flow import liveness, planning, repairs, timers
+from agents_manager.flow.liveness import SUPERVISOR
+from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.watchdog import Watchdog
 
 log = structlog.get_logger()
 
 EVERY_S = 30.0
 TIMERS_S = 1.0
+MOST_WAITING = 200
 
 
 async def run(s: Services) -> None:
     """For ever; the first look is at the start, for what a crash or a restore left."""
     loop = asyncio.get_running_loop()
+    watchdog = Watchdog()
     next_look = loop.time()
     while True:
-        try:
-            await timers.fire(s)
-            if loop.time() >= next_look:
-                next_look = loop.time() + EVERY_S
-                await timers.remind(s)
-                await look(s)
-        except Exception:  # A hiccup of the database must not end it.
-            log.exception("supervisor.failed")
+        await _safely(lambda: timers.fire(s))
+        if loop.time() >= next_look:
+            next_look = loop.time() + EVERY_S
+            await _safely(lambda: timers.remind(s))
+            await _safely(lambda: watchdog.look(s, loop.time()))
+            for one in LOOKS:
+                await _safely(lambda one=one: one(s))
         await asyncio.sleep(TIMERS_S)
 
 
+async def _safely(look: Callable[[], Awaitable[object]]) -> None:
+    """A hiccup of the database must not end it, and one look must not keep the others from being
+    taken."""
+    try:
+        await look()
+    except Exception:
+        log.exception("supervisor.failed")
+
+
 async def look(s: Services) -> list[TaskId]:
-    """Raises the alarm for every task that nobody will move."""
+    """Finds somebody for every task that nobody will move, or raises the alarm; the tasks."""
     now = s.clock.now()
     found = await s.store.read(lambda tx: liveness.stranded(tx, now))
     for task_id in found:
-        with suppress(TaskNotFound):  # Deleted since the look.
+        try:
+            if not await s.store.write(lambda tx, t=task_id: repairs.stranded(tx, s, t)):
+                await s.store.write(lambda tx, t=task_id: liveness.tell(tx, s, t))
+        except TaskNotFound:
+            continue  # Deleted since the look.
+        except AgentsManagerError as error:
+            log.warning("supervisor.cannot_repair", task=task_id, error=error.message)
             await s.store.write(lambda tx, t=task_id: liveness.tell(tx, s, t))
     return found
+
+
+async def worktrees(s: Services) -> list[str]:
+    """Removes worktrees that belong to no task, where a branch holds all that is in them. Others
+    stay: what lies there may be the only copy of somebody's work."""
+    gone: list[str] = []
+    for project in await s.store.read(lambda tx: tx.projects.all()):
+        repo = Path(project.path)
+        try:
+            orphans = await _orphans(s, project)
+            for key in orphans:
+                if await s.workspaces.spare(repo, key):
+                    await s.workspaces.remove(repo, key)
+                    log.info("supervisor.worktree_removed", project=project.name, key=key)
+                    gone.append(key)
+                else:
+                    log.warning("supervisor.worktree_of_nobody", project=project.name, key=key)
+        except AgentsManagerError as error:  # The repository may have been moved away.
+            log.warning("supervisor.worktrees", project=project.name, error=error.message)
+    return gone
+
+
+async def _orphans(s: Services, project: Project) -> list[str]:
+    keys = await s.workspaces.keys(Path(project.path))
+    return await s.store.read(lambda tx: [key for key in keys if not _is_task(tx, key)])
+
+
+def _is_task(tx: Tx, key: str) -> bool:
+    try:
+        tx.tasks.get(TaskId(key))
+    except NotFound:
+        return False
+    return True
+
+
+async def disk(s: Services) -> list[TaskId]:
+    """Tells every task whose agent is due and has no room, once for each run; the tasks."""
+    reason = s.disk.shortage()
+    if reason is None:
+        return []
+    waiting = await s.store.read(lambda tx: _due(tx, s))
+    told = [await s.store.write(lambda tx, e=e, why=reason: _tell(tx, s, e, why)) for e in waiting]
+    return [effect.task_id for effect, new in zip(waiting, told, strict=True) if new]
+
+
+def _due(tx: Tx, s: Services) -> list[EffectRow]:
+    due = tx.effects.due(s.clock.now(), MOST_WAITING)
+    return [effect for effect in due if effect.kind == "start_agent"]
+
+
+def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:
+    notice = EffectId(f"{effect.id}-disk")
+    try:
+        tx.effects.get(notice)
+    except NotFound:
+        task = tx.tasks.get(effect.task_id)
+        low = event.DiskLow(run=effect.payload["run_id"], reason=reason)
+        tx.events.add(task.id, low, SUPERVISOR, s.clock.now())
+        planning.notice(tx, s, task, notice, f"The disk is full: {task.title} waits", reason)
+        return True
+    return False
+
+
+LOOKS: tuple[Callable[[Services], Awaitable[object]], ...] = (
+    repairs.processes,
+    repairs.runs,
+    look,
+    disk,
+    worktrees,
+)

@@ -209,6 +209,20 @@ class Worktrees:
         async with locked(common):
             await git(Place(git_dir=common), "update-ref", "-d", saved.ref, saved.sha, check=False)
 
+    async def keys(self, repo: Path) -> list[str]:
+        return await asyncio.to_thread(_keys, self._home(await common_dir(repo), None))
+
+    async def spare(self, repo: Path, key: str) -> bool:
+        common = await common_dir(repo)
+        place = trees.Tree(common, self._home(common, None), key).place()
+        if place is None or (place.git_dir / "locked").exists():
+            return False
+        branch = trees.read(place.git_dir / "HEAD").removeprefix("ref: refs/heads/")
+        if await trees.fault(place, branch) is not None:
+            return False
+        await snapshots.reveal(place)
+        return await snapshots.clean(place)
+
     async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
         return await restoring.listed(Place(git_dir=await common_dir(repo)), key, after)
 
@@ -243,6 +257,11 @@ class Worktrees:
         if place is None:
             raise GitError(f'"{workspace}" is no longer a worktree of its repository.')
         return place
+
+
+def _keys(home: Path) -> list[str]:
+    folders = home.iterdir() if home.is_dir() else ()
+    return sorted(f.name for f in folders if trees.KEY.fullmatch(f.name))
 
 
 def _home_name(common: Path) -> str:

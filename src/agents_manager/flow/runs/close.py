@@ -10,6 +10,7 @@ from agents_manager.domain.run import AgentError, Cost, ErrorClass, Run, RunStat
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
 from agents_manager.flow import remedies, retries, transitions
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs import progress
 from agents_manager.flow.runs.prepare import agent_actor
 from agents_manager.flow.runs.verdict import Check, Verdict
 
@@ -17,6 +18,9 @@ _ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStat
 
 
 async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
+    verdict = await progress.located(run_id, verdict, s)
+    halted = await progress.halted(run_id, verdict, s)
+
     def write(tx: Tx) -> None:
         run = tx.runs.get(run_id)
         if tx.effects.get(run.effect_id).status not in OPEN_EFFECTS:
@@ -36,14 +40,14 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
                 output=output,
                 resets_at=datetime.fromisoformat(resets) if resets else None,
             )
-            fail(tx, s, run_id, error)
+            fail(tx, s, run_id, error, halted=halted)
         else:
-            _complete(tx, s, run, verdict)
+            _complete(tx, s, run, verdict, halted=halted)
 
     await s.store.write(write)
 
 
-def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
+def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError, *, halted: bool = False) -> None:
     """Ends a live run with an error. The pipeline takes it when it is not tried again."""
     run = tx.runs.get(run_id)
     if not run.status.live:
@@ -64,10 +68,18 @@ def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError) -> None:
     fired = Fired(
         trigger=Trigger(type=TriggerType.AGENT_ERROR), payload=error.model_dump(mode="json")
     )
-    transitions.report(tx, s, run.task_id, fired, actor)
+    _go_on(tx, s, run, fired, halted=halted)
 
 
-def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None:
+    actor = agent_actor(run)
+    if halted:
+        progress.halt(tx, s, run, fired, actor)
+    else:
+        transitions.report(tx, s, run.task_id, fired, actor)
+
+
+def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict, *, halted: bool) -> None:
     now = s.clock.now()
     outcome, payload = verdict.get("outcome", ""), verdict.get("payload")
     inferred = verdict.get("inferred", False)
@@ -84,7 +96,7 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
         tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
-    transitions.report(tx, s, run.task_id, fired, actor)
+    _go_on(tx, s, run, fired, halted=halted)
 
 
 def keep(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:

@@ -1,0 +1,23 @@
+"""Whether there is room on the disk for another run."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+MB = 1_000_000
+
+
+class FreeSpace:
+    def __init__(self, folder: Path, least_mb: Callable[[], int]) -> None:
+        self._folder = folder
+        self._least_mb = least_mb
+
+    def shortage(self) -> str | None:
+        least = self._least_mb()
+        free = shutil.disk_usage(self._folder).free // MB
+        if free >= least:
+            return None
+        return (
+            f"The disk of {self._folder} has {free} MB left; below {least} MB (limits.freeDiskMb)"
+            " no agent is started."
+        )
