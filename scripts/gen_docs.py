@@ -316,6 +316,12 @@ def setting_page() -> Iterator[str]:
             named = get_origin(field.annotation) is Mapping
             place = f"{key}.<name>" if named else key
             yield f"## {code(place)}{driven_by(model)}\n\n" + fields_table("Key", model)
+            for inner in dict.fromkeys(inner for f in parts(model) for inner in nested(f)):
+                yield f"## {code(f'{place}.<name>')}\n\n" + fields_table("Key", inner)
+
+
+def parts(model: type[BaseModel]) -> list[Any]:
+    return [field.annotation for field in model.model_fields.values()]
 
 
 def driven_by(model: type[BaseModel]) -> str:
@@ -343,6 +349,8 @@ def default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
+    if isinstance(value, settings.RetryConfig):
+        return code(value.model_dump_json())
     if value is None or isinstance(value, BaseModel):
         return ""
     return code(json.dumps(value))

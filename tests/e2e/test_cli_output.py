@@ -115,6 +115,8 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
         _use_phases(am, run, task)
+        _use_retry(am, run)
+        _use_phases(am, run)
     for args in ("task list", "prompt list"):
         run(*args.split())
     assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
@@ -125,6 +127,18 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
     _use_files(am, run, task)
+
+
+def _use_retry(am: Am, run: Callable[..., Any]) -> None:
+    """An agent that crashed waits for half a minute."""
+    script = "```agent-script\nimplement: [[crash: 3], [hang: true]]\n```"
+    made = am.json("task", "create", "Retry", "--description", script, "--pipeline", "simple")
+    task: str = made["task"]["id"]
+    am.json("task", "start", task)
+    waits = until(lambda: [r for r in am.json("run", "list", "--live") if r["attempt"] == 2])
+    assert run("run", "retry", id=waits[0]["id"])["status"] == "queued"
+    until(lambda: am.json("run", "show", waits[0]["id"])["status"] == "running")
+    am.json("task", "cancel", task)
 
 
 def _begin(run: Callable[..., Any]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from agents_manager.domain.ids import PromptId
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.engine.runners import DetachedRunners
+from agents_manager.flow import supervisor
 from agents_manager.flow.ports import Ended, Job
 from agents_manager.scm import landing, local_forge, locks
 from agents_manager.store.effects import Effects
@@ -84,6 +85,7 @@ def remember_effects() -> None:
         return result
 
     Effects.add, Database._write = remember, write_then_store
+    supervisor.LOOKS = ()  # It would find what is lost.
 
 
 def answer_without_comparing() -> None:

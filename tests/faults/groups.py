@@ -40,6 +40,8 @@ class Reference:
     cancelling_points: Sequence[str]
     timed_told: Sequence[str]
     timed_points: Sequence[str]
+    crashing_told: Sequence[str]
+    crashing_points: Sequence[str]
     postgres: str = ""
     """Where a new database may be made, for the group that wants one."""
 
@@ -124,6 +126,16 @@ def timers(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     labels = passed[passed.index("TurnedClock.turn begins #1") :]
     plan = Plan(walk=Walk(timed=True), undisturbed=reference.timed_told)
     chosen = labels if full else TIMES
+    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+
+
+def reruns(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, while an agent that crashed is tried again."""
+    ours = ("transaction", "step", "effect", "Durable")
+    labels = [label for label in reference.crashing_points if label.startswith(ours)]
+    ends = [label for label in labels if "close" in label or "Dispatcher._admit" in label]
+    chosen = labels if full else sample(ends, _phase, 6)
+    plan = Plan(walk=Walk(crashes=True), undisturbed=reference.crashing_told)
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
 
@@ -343,6 +355,7 @@ GROUPS: dict[str, Group] = {
     "server": server,
     "cancelling": cancelling,
     "timers": timers,
+    "reruns": reruns,
     "postgres": postgres,
     "runner": runner,
     "git": git,

@@ -71,7 +71,8 @@ class Harness:
         counted = live(traced, 1, Plan(git=groups.COUNT))
         cancelled = live(self._fresh(), 1, Plan(walk=Walk(cancelled=True)))
         timed = live(self._fresh(), 1, Plan(walk=Walk(timed=True)))
-        walks = (ending, counted, cancelled, timed)
+        crashing = live(self._fresh(), 1, Plan(walk=Walk(crashes=True)))
+        walks = (ending, counted, cancelled, timed, crashing)
         faults = [fault for walk in walks for fault in walk.violations]
         assert not faults, f"the undisturbed walk fails: {faults}\n{_log(case)}"
         return Reference(
@@ -84,6 +85,8 @@ class Harness:
             cancelling_points=cancelled.points,
             timed_told=timed.told,
             timed_points=timed.points,
+            crashing_told=crashing.told,
+            crashing_points=crashing.points,
         )
 
     def _fresh(self) -> Path:

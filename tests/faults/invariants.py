@@ -23,7 +23,7 @@ from agents_manager.domain.task import History, Result, Task
 from agents_manager.store import schema
 from tests.faults.scenario import LINES, git
 
-NAMES = re.compile(r"[0-9a-f]{8,}")
+NAMES = re.compile(r"[0-9a-f]{8,}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 ENDINGS = ("agent.completed", "agent.failed", "agent.cancelled")
 ANSWERS = ("prompt_response", "review_submitted")
 ONCE = ("branch.created", "pull_request.created", "pull_request.merged")
@@ -125,6 +125,8 @@ def _state(found: Found, status: str) -> Iterator[str]:
 def _record(found: Found) -> Iterator[str]:
     if [e.seq for e in found.events] != list(range(1, len(found.events) + 1)):
         yield "the event log has gaps"
+    repaired = [e.summary for e in found.events if e.type == "task.repaired"]
+    yield from (f"the supervisor had to repair it: {summary}" for summary in repaired)
     answers = Counter(e.data["prompt"] for e in found.events if e.type in ANSWERS)
     for prompt in found.prompts:
         if prompt.status is PromptStatus.PENDING:

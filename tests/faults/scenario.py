@@ -37,7 +37,11 @@ DAY_S, HOUR_S = 86_400, 3_600
 REMINDED_S, DEFAULT_S, EXPIRED_S = DAY_S, DAY_S + HOUR_S, DAY_S + 2 * HOUR_S
 """When people are reminded of a question, its default is taken, or it expires."""
 
-CHECK = {"checks": {"lines": {"command": "test -s work.txt"}}}
+AT_ONCE = {"tries": 3, "delay": 50, "factor": 1}
+CONFIG = {
+    "checks": {"lines": {"command": "test -s work.txt"}},
+    "retries": {"crash": AT_ONCE, "interrupted": AT_ONCE},
+}
 LINES = ("0.1", "0.2", "1.1", "1.2")
 """What an undisturbed walk leaves in `work.txt`."""
 
@@ -46,6 +50,8 @@ LINES = ("0.1", "0.2", "1.1", "1.2")
 class Walk:
     agent_s: float = 0.0
     """How long the first working agent takes."""
+    crashes: bool = False
+    """Whether there is a working agent before it that crashes and is tried again."""
     cancelled: bool = False
     """Whether the person cancels the task while its first agent is up."""
     timed: bool = False
@@ -82,9 +88,12 @@ def script(walk: Walk) -> Mapping[str, Any]:
         [_line(f"{n}.1"), {"commit": f"Work {n}"}, {"outcome": "pr_ready"}]
         for n in range(2, VISITS)
     ]
+    crash = (
+        [[_line("crash"), {"commit": "Work that crashed"}, {"crash": 3}]] if walk.crashes else []
+    )
     scratch = {"write": {"path": "scratch.txt", "text": "not for keeping\n"}}
     plan = [scratch, {"say": "# Plan"}, {"outcome": "plan_complete"}]
-    return {"plan": [[{"ask": question}], plan], "implement": [first, rework, *more]}
+    return {"plan": [[{"ask": question}], plan], "implement": [*crash, first, rework, *more]}
 
 
 def _line(text: str) -> dict[str, Any]:
@@ -93,7 +102,7 @@ def _line(text: str) -> dict[str, Any]:
 
 def make_repo(path: Path) -> None:
     (path / ".agents-manager").mkdir(parents=True)
-    (path / ".agents-manager" / "config.json").write_text(json.dumps(CHECK))
+    (path / ".agents-manager" / "config.json").write_text(json.dumps(CONFIG))
     (path / "README.md").write_text("Hello\n")
     git(path, "init", "-q", "-b", "main")
     git(path, "add", "-A")

@@ -18,6 +18,7 @@ LEAST = {
     "server": 800,
     "cancelling": 60,
     "timers": 60,
+    "reruns": 200,
     "postgres": 200,
     "runner": 200,
     "git": 250,
