@@ -95,10 +95,12 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             async def crashed(effect_id: EffectId, attempt: int, error: str) -> None:
                 await hooks.failed(services, effect_id, attempt, error, retryable=True)
 
+            me = host.executor_id(settings.home, services.ids.new())
+            among_others = me if settings.database_url else None
             engine = durable.build(
                 perform,
                 crashed,
-                executor_id=host.executor_id(settings.home, services.ids.new()),
+                executor_id=me,
                 engine=None if settings.database_url else _engine_file(settings.home),
                 url=settings.database_url or "sqlite://",
             )
@@ -109,6 +111,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 services.clock,
                 max_agents=_limits(ConfigFiles(settings.home)).host,
                 shortage=services.disk.shortage,
+                host=among_others,
             )
             services.store.after_commit(dispatcher.wake)
             engine.launch()
@@ -117,7 +120,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 async with _background(
                     dispatcher.run(),
                     _wake_on_change(program, dispatcher.wake),
-                    supervisor.run(services),
+                    supervisor.run(services, among_others),
                     sweep.run(program.services),
                 ):
                     yield program

@@ -117,6 +117,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         _use_phases(am, run, task)
         _use_retry(am, run)
         _use_phases(am, run)
+        _use_retry_and_phases(am, run)
     for args in ("task list", "prompt list"):
         run(*args.split())
     assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
@@ -127,6 +128,11 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
     _use_files(am, run, task)
+
+
+def _use_retry_and_phases(am: Am, run: Callable[..., Any]) -> None:
+    _use_retry(am, run)
+    _use_phases(am, run)
 
 
 def _use_retry(am: Am, run: Callable[..., Any]) -> None:

@@ -17,6 +17,7 @@ from agents_manager.flow import repairs, supervisor, watchdog
 from agents_manager.flow.runs.places import job_dir
 from agents_manager.flow.watchdog import Seen, Watchdog
 from tests import repos, worlds
+from tests.postgres import fresh_database
 from tests.worlds import GREETING, World
 
 HANG: Mapping[str, Any] = {"implement": [[{"say": "Up."}, {"hang": True}], *GREETING["implement"]]}
@@ -245,3 +246,26 @@ async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: Wo
     assert owned.exists()
     assert len(repos.refs(world.repo, "refs/heads/agent")) == 3
     assert await supervisor.worktrees(world.s) == []
+
+
+async def test_the_run_of_a_machine_that_died_goes_on_at_another(
+    tmp_path: Path, repo: Path, postgres_url: str
+) -> None:
+    """Two homes on one database are two machines. The first is never heard of again."""
+    url = fresh_database(postgres_url)
+    async with worlds.working(tmp_path / "first", repo, url) as world:
+        world.configure({"retries": {"interrupted": SOON}})
+        task = await world.start(HANG, pipeline="simple")
+        run = await at_work(world, task)
+        pid = runner_pid(world, run)
+    os.kill(pid, signal.SIGKILL)
+    async with worlds.working(tmp_path / "second", repo, url) as world:
+        assert await supervisor.hosts(world.s, "second") == []
+        with world.program.database.engines.writer.begin() as connection:
+            connection.execute(text("UPDATE am_host SET seen_at = seen_at - interval '5 minutes'"))
+        assert await supervisor.hosts(world.s, "second") == [run.effect_id]
+        assert await supervisor.hosts(world.s, "second") == []
+        view = await world.until(task, "review")
+        assert [r.status for r in view.runs] == [RunStatus.FAILED, RunStatus.COMPLETED]
+        [told] = await repaired(world, task)
+        assert told.endswith("has not been heard of for 3 min. The run it had ends as interrupted.")

@@ -176,3 +176,5 @@ class EffectRow:
     result: Mapping[str, Any] | None
     created_at: datetime
     finished_at: datetime | None
+    host: str | None = None
+    """The machine that performs it, where several share a database."""

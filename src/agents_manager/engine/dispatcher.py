@@ -32,6 +32,7 @@ class Dispatcher:
         *,
         max_agents: int,
         shortage: Callable[[], str | None],
+        host: str | None,
     ) -> None:
         self._store = store
         self._workflows = workflows
@@ -39,6 +40,7 @@ class Dispatcher:
         self._clock = clock
         self._max_agents = max_agents
         self._shortage = shortage
+        self._host = host
         self._awake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -78,7 +80,8 @@ class Dispatcher:
     async def sweep(self) -> None:
         """A started effect whose workflow is unknown is started; one whose workflow is over
         without having finished it was cut short, and counts as a failed attempt."""
-        for row in await self._store.read(lambda tx: tx.effects.started()):
+        started = await self._store.read(lambda tx: tx.effects.started())
+        for row in (row for row in started if self._is_mine(row)):
             over = await self._workflows.is_over(row.id, row.attempt)
             if over is None:
                 await self._workflows.start(row.id, row.attempt)
@@ -87,16 +90,21 @@ class Dispatcher:
 
     def _admit(self, tx: Tx) -> list[EffectRow]:
         places = 0 if self._shortage() else self._max_agents
-        running = sum(e.kind == "start_agent" for e in tx.effects.started())
+        started = [e for e in tx.effects.started() if self._is_mine(e)]
+        running = sum(e.kind == "start_agent" for e in started)
         admitted: list[EffectRow] = []
         for row in tx.effects.due(self._clock.now(), BATCH):
             if row.kind == "start_agent":
                 if running >= places:
                     continue
                 running += 1
-            tx.effects.update(row.id, status="started")
+            tx.effects.update(row.id, status="started", host=self._host)
             admitted.append(row)
         return admitted
+
+    def _is_mine(self, row: EffectRow) -> bool:
+        """What another machine performs is its own business; what came of no machine is ours."""
+        return row.host in (None, self._host) or self._host is None
 
     def _look(self, tx: Tx) -> tuple[bool, float]:
         """Whether something is due, and how long until the next. What has been due for a while

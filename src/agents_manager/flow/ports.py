@@ -248,6 +248,18 @@ class OldThings(Protocol):
     def drop_replies(self, before: datetime, limit: int) -> int: ...
 
 
+class Hosts(Protocol):
+    """The machines that perform effects, where several share a database."""
+
+    def beat(self, host: str, now: datetime) -> None:
+        """Notes that a machine is alive."""
+        ...
+
+    def seen(self) -> Mapping[str, datetime]:
+        """When each was last alive."""
+        ...
+
+
 class Tx(Protocol):
     """A transaction is the store: everything read and written in it stands or falls together."""
 
@@ -277,6 +289,8 @@ class Tx(Protocol):
     def figures(self) -> Figures: ...
     @property
     def retention(self) -> OldThings: ...
+    @property
+    def hosts(self) -> Hosts: ...
 
 
 class Store(Protocol):

@@ -117,6 +117,26 @@ async def _end(s: Services, run: Run) -> None:
     await s.store.write(write)
 
 
+def taken_over(tx: Tx, s: Services, effect: EffectRow, why: str) -> None:
+    """Of what a dead machine performed: the agent was there, so its run is over; one that had not
+    begun, and every other effect, is performed again elsewhere."""
+    row = tx.effects.get(effect.id)
+    if row.status != "started" or row.attempt != effect.attempt or row.host != effect.host:
+        return
+    if row.kind != "start_agent":
+        _told(tx, s, row.task_id, why, f"{row.kind} is performed by another.")
+        return
+    run = tx.runs.get(RunId(row.payload["run_id"]))
+    if run.status is RunStatus.QUEUED:
+        _told(tx, s, row.task_id, why, "The agent is started by another.")
+        again = {"status": "pending", "attempt": row.attempt + 1, "host": None}
+        tx.effects.update(row.id, due_at=s.clock.now(), **again)
+        return
+    _told(tx, s, row.task_id, why, "The run it had ends as interrupted.")
+    tx.effects.update(row.id, status="failed", error=why, finished_at=s.clock.now())
+    close.fail(tx, s, run.id, AgentError(error=why, error_class=ErrorClass.INTERRUPTED))
+
+
 def _queue_again(tx: Tx, s: Services, run_id: RunId) -> None:
     """Once: what is lost a second time has failed."""
     run = tx.runs.get(run_id)

@@ -179,6 +179,7 @@ effect = Table(
     *_may("result", be=Json),
     *_must("created_at", be=UtcTime),
     *_may("finished_at", be=UtcTime),
+    *_may("host"),
     UniqueConstraint("task_id", "seq"),
     Index(None, "status", "due_at"),
     Index(None, "history_id", "position"),
@@ -299,6 +300,13 @@ pull = Table(
     UniqueConstraint("project_id", "number"),
     Index(None, "task_id"),
     _partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
+)
+
+host = Table(
+    "am_host",
+    metadata,
+    Column("id", String, primary_key=True),
+    *_must("seen_at", be=UtcTime),
 )
 
 token = Table(

@@ -19,6 +19,7 @@ from agents_manager.store.engines import READERS, Engines
 from agents_manager.store.events import Events
 from agents_manager.store.faults import named
 from agents_manager.store.figures import Figures
+from agents_manager.store.hosts import Hosts
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
@@ -50,6 +51,7 @@ class Tx:
         self.access = Access(session)
         self.figures = Figures(session)
         self.retention = Retention(session)
+        self.hosts = Hosts(session)
 
     def _note(self) -> None:
         self.wrote = True
