@@ -7,11 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from agents_manager.domain.run import RunStatus
+from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
 from agents_manager.domain.task import Artifact, ArtifactType, Project
 from agents_manager.flow import remedies
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import lifecycle
+from agents_manager.flow.runs import close, lifecycle
 from tests.api.scenes import OWNER, Scene, told
 from tests.repos import commit, make_repo, sha
 
@@ -156,6 +156,21 @@ async def test_a_run_is_stopped(api: httpx.AsyncClient, scene: Scene) -> None:
     task, run = await scene.running()
     stopping = (await api.post(f"{API}/runs/{run.id}/stop")).json()
     assert (stopping["task"]["id"], stopping["stopping_run"]) == (task.id, run.id)
+
+
+async def test_a_run_that_waits_is_tried_again_at_once(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    task, run = await scene.running()
+    error = AgentError(error="Killed.", error_class=ErrorClass.INTERRUPTED)
+    await scene.s.store.write(lambda tx: close.fail(tx, scene.s, run.id, error))
+    waits = (await api.get(f"{API}/runs", params={"task": task.id, "live": True})).json()["items"]
+    again = await api.post(f"{API}/runs/{waits[0]['id']}/retry")
+    assert (again.status_code, again.json()["status"]) == (200, "queued")
+    mover = (await api.get(f"{API}/tasks/{task.id}")).json()["next_mover"]
+    assert mover["kind"] == "run"
+    refused = await api.post(f"{API}/runs/{run.id}/retry")
+    assert (refused.status_code, refused.json()["error"]) == (409, "TransitionRefused")
 
 
 async def test_an_ended_run_cannot_be_stopped(api: httpx.AsyncClient, scene: Scene) -> None:

@@ -4,21 +4,26 @@ event, none for ever."""
 import json
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
+from agents_manager import bootstrap
+from agents_manager.domain.ids import EffectId
 from agents_manager.domain.run import Limits, Run, RunStatus
-from agents_manager.domain.task import Task
-from agents_manager.flow import repairs, supervisor, watchdog
+from agents_manager.domain.task import EffectRow, Task
+from agents_manager.engine.dispatcher import Dispatcher
+from agents_manager.flow import repairs, supervisor, tasks, watchdog
+from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.places import job_dir
 from agents_manager.flow.watchdog import Seen, Watchdog
+from agents_manager.settings import Settings
+from agents_manager.store.database import Database
 from tests import repos, worlds
-from tests.postgres import fresh_database
-from tests.worlds import GREETING, World
+from tests.worlds import ANN, GREETING, World
 
 HANG: Mapping[str, Any] = {"implement": [[{"say": "Up."}, {"hang": True}], *GREETING["implement"]]}
 SOON = {"tries": 1, "delay": 20}
@@ -229,18 +234,18 @@ async def test_below_a_threshold_no_agent_starts_and_those_at_work_go_on(world: 
 
 
 async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: World) -> None:
-    tasks = [await world.start(GREETING, pipeline="simple", title=name) for name in ("A", "B", "C")]
+    three = [await world.start(GREETING, pipeline="simple", title=name) for name in ("A", "B", "C")]
     paths: list[Path] = []
-    for task in tasks:
+    for task in three:
         view = await world.until(task, "review")
         await world.settled(task)
         paths.append(Path(str(view.runs[0].workspace)))
     clean, dirty, owned = paths
     (dirty / "draft.txt").write_text("not saved anywhere\n")
     assert await supervisor.worktrees(world.s) == []
-    for task in tasks[:2]:
+    for task in three[:2]:
         await world.s.store.write(lambda tx, t=task: tx.tasks.delete(t.id))
-    assert await supervisor.worktrees(world.s) == [tasks[0].id]
+    assert await supervisor.worktrees(world.s) == [three[0].id]
     assert not clean.exists()
     assert (dirty / "draft.txt").read_text() == "not saved anywhere\n"
     assert owned.exists()
@@ -248,24 +253,103 @@ async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: Wo
     assert await supervisor.worktrees(world.s) == []
 
 
-async def test_the_run_of_a_machine_that_died_goes_on_at_another(
-    tmp_path: Path, repo: Path, postgres_url: str
+@pytest.fixture
+async def client(any_store: Database, tmp_path: Path) -> AsyncIterator[Services]:
+    """Everything but an engine: what it would perform stays as it is."""
+    settings = Settings(tmp_path / "client", None)
+    async with bootstrap.client(settings, store=any_store) as program:
+        yield program.services
+
+
+async def performed_by(s: Services, repo: Path, host: str, *, begun: bool) -> Run:
+    """A run that a machine was at when it died, or was about to begin."""
+    project = await tasks.add_project(s, repo, None, None)
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(s, project, new, ANN)
+    await tasks.move(s, task.id, ANN)
+
+    def write(tx: Tx) -> Run:
+        run = tx.runs.live(task.id)
+        assert run is not None
+        now = s.clock.now()
+        tx.effects.update(run.effect_id, status="started", host=host)
+        if begun:
+            tx.runs.update(run.id, status=RunStatus.RUNNING, started_at=now, agent="scripted")
+        tx.hosts.beat(host, now)
+        return run
+
+    return await s.store.write(write)
+
+
+async def long_ago(s: Services, host: str) -> None:
+    then = s.clock.now() - supervisor.DEAD_AFTER
+    await s.store.write(lambda tx: tx.hosts.beat(host, then))
+
+
+async def test_a_run_of_a_machine_that_died_is_tried_again_elsewhere(
+    client: Services, repo: Path
 ) -> None:
-    """Two homes on one database are two machines. The first is never heard of again."""
-    url = fresh_database(postgres_url)
-    async with worlds.working(tmp_path / "first", repo, url) as world:
-        world.configure({"retries": {"interrupted": SOON}})
-        task = await world.start(HANG, pipeline="simple")
-        run = await at_work(world, task)
-        pid = runner_pid(world, run)
-    os.kill(pid, signal.SIGKILL)
-    async with worlds.working(tmp_path / "second", repo, url) as world:
-        assert await supervisor.hosts(world.s, "second") == []
-        with world.program.database.engines.writer.begin() as connection:
-            connection.execute(text("UPDATE am_host SET seen_at = seen_at - interval '5 minutes'"))
-        assert await supervisor.hosts(world.s, "second") == [run.effect_id]
-        assert await supervisor.hosts(world.s, "second") == []
-        view = await world.until(task, "review")
-        assert [r.status for r in view.runs] == [RunStatus.FAILED, RunStatus.COMPLETED]
-        [told] = await repaired(world, task)
-        assert told.endswith("has not been heard of for 3 min. The run it had ends as interrupted.")
+    run = await performed_by(client, repo, "dead", begun=True)
+    assert await supervisor.hosts(client, "mine") == []
+    await long_ago(client, "dead")
+    assert await supervisor.hosts(client, "mine") == [run.effect_id]
+    assert await supervisor.hosts(client, "mine") == []
+
+    def read(tx: Tx) -> tuple[list[Run], list[str], EffectRow]:
+        told = tx.events.of_task(run.task_id, after_seq=0, limit=100)
+        repaired = [e.summary for e in told if e.type == "task.repaired"]
+        return tx.runs.of_task(run.task_id), repaired, tx.effects.get(run.effect_id)
+
+    (failed, again), told, effect = await client.store.read(read)
+    assert failed.error is not None
+    assert (failed.error.error_class, again.status) == ("interrupted", RunStatus.QUEUED)
+    assert effect.status == "failed"
+    why = "The machine dead has not been heard of for 3 min. The run it had ends as interrupted."
+    assert told == [why]
+
+
+async def test_what_a_machine_that_died_had_not_begun_is_begun_elsewhere(
+    client: Services, repo: Path
+) -> None:
+    run = await performed_by(client, repo, "dead", begun=False)
+    await long_ago(client, "dead")
+    assert await supervisor.hosts(client, "mine") == [run.effect_id]
+    effect = await client.store.read(lambda tx: tx.effects.get(run.effect_id))
+    assert (effect.status, effect.attempt, effect.host) == ("pending", 2, None)
+
+
+class Noted:
+    """An engine that notes what it is to perform."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+
+    async def start(self, effect_id: EffectId, attempt: int) -> None:
+        self.begun.append(effect_id)
+
+    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
+        return None
+
+
+async def test_a_machine_leaves_alone_what_another_performs(client: Services, repo: Path) -> None:
+    run = await performed_by(client, repo, "other", begun=False)
+    engine = Noted()
+
+    async def crashed(*_: object) -> None:
+        raise AssertionError
+
+    def dispatcher(host: str) -> Dispatcher:
+        return Dispatcher(
+            client.store,
+            engine,
+            crashed,
+            client.clock,
+            max_agents=1,
+            shortage=lambda: None,
+            host=host,
+        )
+
+    await dispatcher("mine").sweep()
+    assert engine.begun == []
+    await dispatcher("other").sweep()
+    assert engine.begun == [run.effect_id]
