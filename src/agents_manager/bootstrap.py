@@ -109,7 +109,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 engine,
                 crashed,
                 services.clock,
-                max_agents=_limits(ConfigFiles(settings.home)).host,
+                max_agents=_max_agents(settings),
                 shortage=services.disk.shortage,
                 host=among_others,
             )
@@ -142,13 +142,21 @@ def _engine_file(home: Path) -> Engine:
     return sqlite_engine(path, immediate=True)
 
 
-def _limits(configs: ConfigFiles) -> LimitsConfig:
+def _least_room(configs: ConfigFiles) -> int:
+    """Asked all the time, so that a broken file is not told of here."""
     try:
-        return configs.config(None).limits
+        return configs.config(None).limits.free_disk_mb
+    except InvalidConfig:
+        return LimitsConfig().free_disk_mb
+
+
+def _max_agents(settings: Settings) -> int:
+    try:
+        return ConfigFiles(settings.home).config(None).limits.host
     except InvalidConfig as error:
         # The server comes up all the same; runs are refused with the place of the fault.
         log.warning("config.broken", reason=error.message, details=error.details)
-        return LimitsConfig()
+        return LimitsConfig().host
 
 
 async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:
@@ -195,7 +203,7 @@ def _services(settings: Settings, database: Database) -> Services:
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),
-        disk=FreeSpace(settings.home, lambda: _limits(configs).free_disk_mb),
+        disk=FreeSpace(settings.home, lambda: _least_room(configs)),
     )
 
 

@@ -23,6 +23,7 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "int": 3,
         "bool": True,
         "float | None": None,
+        "<class 'datetime.datetime'>": "2026-11-15T12:00:00Z",
         "str | None": text,
         "tuple[str, ...]": [text],
         "tuple[collections.abc.Mapping[str, typing.Any], ...]": [{"comment": text}],
