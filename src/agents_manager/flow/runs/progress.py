@@ -25,7 +25,7 @@ async def located(run_id: RunId, verdict: Verdict, s: Services) -> Verdict:
         return verdict
     try:
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-        head = await s.workspaces.head(Path(project.path), ground.branch, ground.base)
+        _, head = await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
     except AgentsManagerError:
         return verdict
     return {**verdict, "head_sha": head}
