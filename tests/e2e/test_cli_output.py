@@ -114,10 +114,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         am.json("run", "stop", run("run", "start", id=task)["id"])
         am.open_prompt(task)
         run("task", "move", "cancelled", id=task)
-        _use_phases(am, run, task)
-        _use_retry(am, run)
-        _use_phases(am, run)
-        _use_retry_and_phases(am, run)
+        _use_retry_and_phases(am, run, task)
     for args in ("task list", "prompt list"):
         run(*args.split())
     assert run("cost", "--by", "agent")["shares"][0]["key"] == "scripted"
@@ -130,8 +127,9 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _use_files(am, run, task)
 
 
-def _use_retry_and_phases(am: Am, run: Callable[..., Any]) -> None:
+def _use_retry_and_phases(am: Am, run: Callable[..., Any], before: str) -> None:
     _use_retry(am, run)
+    _use_artifacts(am, run, before)
     _use_phases(am, run)
 
 
@@ -203,8 +201,7 @@ def _use_snapshot(am: Am, run: Callable[..., Any], task: str) -> None:
     assert [s["files"] for s in am.json("snapshot", "list")] == [[], ["left"]]
 
 
-def _use_phases(am: Am, run: Callable[..., Any], before: str) -> None:
-    _use_artifacts(am, run, before)
+def _use_phases(am: Am, run: Callable[..., Any]) -> None:
     task: str = run("task", "create", "Big", "--description", SPLIT)["task"]["id"]
     run("task", "start", id=task)
     prompt: str = am.open_prompt(task)["prompt"]["id"]

@@ -649,10 +649,6 @@ class Workspaces(Protocol):
         while it is locked for a run."""
         ...
 
-    async def keys(self, repo: Path) -> list[str]:
-        """Of the worktrees that lie in the data directory."""
-        ...
-
     async def spare(self, repo: Path, key: str) -> bool:
         """Whether nobody works in a worktree of the data directory, and a branch holds all that is
         in it."""

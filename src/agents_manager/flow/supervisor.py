@@ -110,7 +110,7 @@ async def worktrees(s: Services) -> list[str]:
 
 
 async def _orphans(s: Services, project: Project) -> list[str]:
-    keys = await s.workspaces.keys(Path(project.path))
+    keys = sorted(await s.workspaces.standing(Path(project.path)))
     return await s.store.read(lambda tx: [key for key in keys if not _is_task(tx, key)])
 
 

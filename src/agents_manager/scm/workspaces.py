@@ -209,9 +209,6 @@ class Worktrees:
         async with locked(common):
             await git(Place(git_dir=common), "update-ref", "-d", saved.ref, saved.sha, check=False)
 
-    async def keys(self, repo: Path) -> list[str]:
-        return await asyncio.to_thread(_keys, self._home(await common_dir(repo), None))
-
     async def spare(self, repo: Path, key: str) -> bool:
         common = await common_dir(repo)
         place = trees.Tree(common, self._home(common, None), key).place()
@@ -257,11 +254,6 @@ class Worktrees:
         if place is None:
             raise GitError(f'"{workspace}" is no longer a worktree of its repository.')
         return place
-
-
-def _keys(home: Path) -> list[str]:
-    folders = home.iterdir() if home.is_dir() else ()
-    return sorted(f.name for f in folders if trees.KEY.fullmatch(f.name))
 
 
 def _home_name(common: Path) -> str:
