@@ -97,6 +97,7 @@ def turn(
         project=project,
         prompt=prompt,
         number=number,
+        fix=0,
         visit=visit,
         workspace=folder / "work",
         dir=folder / name,

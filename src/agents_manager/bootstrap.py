@@ -20,13 +20,13 @@ from sqlalchemy import Engine
 
 from agents_manager import plugins
 from agents_manager.agents.catalog import AgentCatalog
-from agents_manager.checks.command import CommandChecks
+from agents_manager.checks.command import ProjectChecks
 from agents_manager.checks.setup import SetupCommands
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry, template
 from agents_manager.domain.cost import Prices, PriceTable
 from agents_manager.domain.ids import EffectId
-from agents_manager.engine import host
+from agents_manager.engine import host, processes
 from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
@@ -191,7 +191,9 @@ def _services(settings: Settings, database: Database) -> Services:
         agents=AgentCatalog(configs.agents),
         workspaces=Worktrees(settings.home / "worktrees"),
         forge=LocalForge(database, clock, ids),
-        checks=CommandChecks(settings.home / "checks", commits.export),
+        checks=ProjectChecks(
+            settings.home / "checks", commits.export, commits.written, processes.kill_marked
+        ),
         setup=SetupCommands(settings.home / "setup"),
         runners=DetachedRunners(),
         channels=(),

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
@@ -30,6 +30,7 @@ from agents_manager.domain.value import Value
 from agents_manager.environment import Settings, from_environment, user_name
 from agents_manager.errors import InvalidConfig, closest
 from agents_manager.flow.ports import (
+    ANY_MODE,
     CheckSpec,
     Layer,
     ProjectConfig,
@@ -37,12 +38,14 @@ from agents_manager.flow.ports import (
     SetupSpec,
     WorkspaceRules,
 )
+from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 
 __all__ = ["Settings", "from_environment", "user_name"]
 
 PROJECT_FOLDER = ".agents-manager"
 MAX_FILE_BYTES = 1024 * 1024
 DEFAULT_PORT = 4100
+NO_SECRETS = "no-secrets"
 SETUP_INPUTS = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
     *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
@@ -64,14 +67,15 @@ class _Keys(Value):
 
 
 class CheckConfig(_Keys):
-    command: str = Field(min_length=1)
-    """What `sh` runs in a clean checkout of the commit; exit code 0 means passed."""
+    command: str | None = Field(default=None, min_length=1)
+    """What `sh` runs in a clean checkout of the commit; exit code 0 means passed. `no-secrets` has
+    none."""
     enabled: bool = True
     """Whether it is run at all."""
     severity: Literal["error", "warning"] = "error"
     """Whether a failure stops the outcome or is only told."""
     modes: tuple[str, ...] = ("implement",)
-    """The modes after which it runs."""
+    """The modes after which it runs; `*` is every mode."""
     timeout: int = Field(default=120_000, gt=0)
     """Milliseconds."""
 
@@ -248,10 +252,17 @@ class Config(_Keys):
     agents: AgentConfigs = Field(default_factory=dict[str, Any])
     """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
     name of an adapter need not say it."""
-    checks: Mapping[str, CheckConfig] = Field(default_factory=dict[str, CheckConfig])
-    """The project's checks, by name."""
+    checks: Mapping[str, CheckConfig] = Field(
+        default_factory=dict[str, CheckConfig], validate_default=True
+    )
+    """The project's checks, by name. `no-secrets` is on unless it is disabled here."""
     fail_on_error: bool = True
-    """Whether a failed check of severity error turns the outcome into an error."""
+    """Whether a failed check of severity error stops the outcome; else it is only told."""
+    fail_on_warning: bool = False
+    """Whether a failed check of severity warning stops the outcome too."""
+    max_fix_rounds: int = Field(default=3, ge=0, le=MAX_FIX_ROUNDS)
+    """How often the agent is asked, in the same session, to mend what failed checks found before
+    the run fails."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
     reminders: RemindersConfig = RemindersConfig()
@@ -266,6 +277,28 @@ class Config(_Keys):
     """What models cost, by name, in dollars per million tokens; for agents that report no cost. It
     comes before the table of the product."""
 
+    @field_validator("checks", mode="before")
+    @classmethod
+    def _no_secrets(cls, value: object) -> object:
+        """What of it no file says is as it is by default, where there are checks of one's own
+        too."""
+        if not isinstance(value, dict):
+            return value
+        checks = cast("dict[str, Any]", value)
+        return _merge({NO_SECRETS: {"modes": [ANY_MODE]}}, checks)
+
+    @field_validator("checks")
+    @classmethod
+    def _commands(cls, value: Mapping[str, CheckConfig]) -> Mapping[str, CheckConfig]:
+        if value[NO_SECRETS].command is not None:
+            raise ValueError(f"{NO_SECRETS} takes no command; give yours a check of another name")
+        for name, check in value.items():
+            if check.enabled and check.command is None and name != NO_SECRETS:
+                # A file may leave the command to that of another layer.
+                needs = 'the check "{name}" needs a command'
+                raise PydanticCustomError("missing", needs, {"name": name})
+        return value
+
 
 class ConfigFiles:
     """Reads the layers anew whenever a file changed."""
@@ -279,7 +312,6 @@ class ConfigFiles:
         config = self.config(project)
         own = _programs(self._layer(folder / "config.json"))
         checks = {n: c for n, c in config.checks.items() if c.enabled}
-        modes = dict.fromkeys(m for c in checks.values() for m in c.modes)
         setup = config.setup if config.install_deps else ()
         return ProjectConfig(
             default_agent=config.default_agent_type,
@@ -293,12 +325,14 @@ class ConfigFiles:
                     name=name,
                     command=check.command,
                     severity=check.severity,
+                    modes=check.modes,
                     timeout_s=check.timeout / 1000,
                 )
                 for name, check in checks.items()
             ),
-            checks_by_mode={m: tuple(n for n, c in checks.items() if m in c.modes) for m in modes},
             fail_on_error=config.fail_on_error,
+            fail_on_warning=config.fail_on_warning,
+            max_fix_rounds=config.max_fix_rounds,
             commands_fingerprint=_fingerprint(checks, own, setup),
             own_agents=own,
             instructions=_text(folder / "instructions.md"),
@@ -530,7 +564,7 @@ def _fingerprint(
     checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
 ) -> str:
     """Changes whenever a command that would be run changes."""
-    commands = {name: check.command for name, check in checks.items()}
+    commands = {name: check.command for name, check in checks.items() if check.command}
     # Without set-up or agents as it was before there were any: what was trusted stays trusted.
     parts = [commands, agents, list(setup)] if setup else [commands, agents]
     text = json.dumps(parts if setup or agents else commands, sort_keys=True)

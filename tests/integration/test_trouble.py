@@ -84,7 +84,10 @@ async def test_what_an_agent_leaves_uncommitted_is_committed(world: World) -> No
 
 async def test_a_failed_check_stops_the_outcome(world: World) -> None:
     world.configure(
-        {"checks": {"test": {"command": "cat greeting.txt; grep -q again greeting.txt"}}}
+        {
+            "checks": {"test": {"command": "cat greeting.txt; grep -q again greeting.txt"}},
+            "maxFixRounds": 0,
+        }
     )
     world.project = await tasks.trust_project(world.s, world.project)
     task = await world.start(GREETING, pipeline="simple")

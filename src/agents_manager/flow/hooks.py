@@ -29,7 +29,7 @@ from agents_manager.flow import (
     transitions,
 )
 from agents_manager.flow.ports import Services, Steps, Tx
-from agents_manager.flow.runs import close, lifecycle
+from agents_manager.flow.runs import checking, close, lifecycle
 from agents_manager.flow.settling import finish, task_and_project
 
 MAX_ATTEMPTS = 3
@@ -126,18 +126,17 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
-    if project.trusted_commands != config.commands_fingerprint:
+    if any(c.command for c in config.checks) and not checking.trusted(project, config):
         raise HookFailed(agents.untrusted(project))
     repo = Path(project.path)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
-    results = await s.checks.run(repo, change.head_sha, config.checks)
-    failed = [r.name for r in results if not r.passed and r.severity == "error"]
-    passed = not failed if results else None  # A project without checks has passed none.
+    results = await s.checks.run(repo, change.base_sha, change.head_sha, config.checks)
+    passed = checking.passed(results, config.checks)
     await artifacts.refresh_change(
         s, task, project, ground.branch, ground.base, checks_passed=passed
     )
-    if failed:
-        raise HookFailed(f"Checks failed: {', '.join(failed)}.")
+    if failed := checking.stopped_by(results, config):
+        raise HookFailed(f"Checks failed: {', '.join(f'{r.name} ({r.how})' for r in failed)}.")
     await finish(s, row, result={"checks": [r.name for r in results]})
 
 
@@ -164,7 +163,11 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
     """Proves the run's processes gone, then ends the run and makes the move that waited."""
     run_id = RunId(effect.run_id)
     for turn in lifecycle.TURNS:
-        await s.runners.stop(lifecycle.job_dir(s, run_id, turn))
+        directory = lifecycle.job_dir(s, run_id, turn)
+        begun = directory.exists()
+        await s.runners.stop(directory)
+        if not begun:
+            break  # Nor will it begin now; no later one comes before it.
     kept = await lifecycle.kept(run_id, s)
 
     def then(tx: Tx) -> None:

@@ -405,7 +405,9 @@ class Turn:
     project: Project
     prompt: str
     number: int
-    """1 for the run itself, 2 for its repair turn."""
+    """1 for the run itself; more where the agent is asked again."""
+    fix: int
+    """The how many-th time it is asked to mend what failed checks found; 0: it is not."""
     visit: int
     """How many runs of this mode the task had before."""
     workspace: Path
@@ -708,9 +710,18 @@ class Forge(Protocol):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSpec:
     name: str
-    command: str
+    command: str | None
+    """None: the search for secrets, which needs none."""
     severity: str
+    modes: tuple[str, ...]
+    """The modes after which it runs; `*` stands for every one."""
     timeout_s: float
+
+    def follows(self, mode: str) -> bool:
+        return mode in self.modes or ANY_MODE in self.modes
+
+
+ANY_MODE = "*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -718,13 +729,31 @@ class CheckResult:
     name: str
     passed: bool
     severity: str
+    how: str
+    """How it ended, in a few words."""
     output: str
+    seconds: float
 
 
 class Checks(Protocol):
-    async def run(self, repo: Path, sha: str, checks: Sequence[CheckSpec]) -> list[CheckResult]:
-        """Runs the checks on a clean checkout of the commit."""
+    async def run(
+        self, repo: Path, base_sha: str, sha: str, checks: Sequence[CheckSpec]
+    ) -> list[CheckResult]:
+        """Runs the checks, in their order, on a clean checkout of the commit and on what was
+        written since the base."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What commits hold, as text to be searched."""
+
+    messages: Sequence[tuple[str, str]]
+    """Of each commit: its hash and its message."""
+    patch: str
+    """What each of them changed, one after the other, without context."""
+    cut: bool
+    """Whether there was more than is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -780,8 +809,10 @@ class ProjectConfig:
     auto_commit: bool
     auto_push: bool
     checks: tuple[CheckSpec, ...]
-    checks_by_mode: Mapping[str, tuple[str, ...]]
     fail_on_error: bool
+    fail_on_warning: bool
+    max_fix_rounds: int
+    """How often an agent is asked to mend what failed checks found."""
     commands_fingerprint: str
     own_agents: Mapping[str, Mapping[str, Any]]
     """What the project's own file says about the programs of agents, by agent: those run only

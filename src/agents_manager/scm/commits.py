@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, InvalidRepository
-from agents_manager.flow.ports import Change
+from agents_manager.flow.ports import Change, Written
 from agents_manager.scm.git import (
     Place,
     branch_tip,
@@ -21,6 +21,12 @@ from agents_manager.scm.git import (
 )
 
 DIFF_LIMIT = 2 * 1024 * 1024
+WRITTEN_LIMIT = 32 * 1024 * 1024
+WRITTEN_WHOLE = ("log.showRoot=true", "diff.relative=false", "diff.orderFile=/dev/null")
+WRITTEN = (
+    *("--cc", "--text", "--unified=0", "--no-renames", "--no-ext-diff", "--no-textconv"),
+    *("--no-color", "--src-prefix=a/", "--dst-prefix=b/"),
+)
 FILTER_OFF = ("smudge=", "process=", "required=no")
 HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
@@ -120,6 +126,20 @@ async def diff(place: Place, base_sha: str, head_sha: str) -> str:
         return patch.stdout.decode(errors="replace")
     whole = patch.stdout[: patch.stdout.rfind(b"\n") + 1].decode(errors="replace")
     return f"{whole}[The diff was cut here: it is longer than {DIFF_LIMIT // 1024**2} MB.]\n"
+
+
+async def written(repo: Path, base_sha: str, head_sha: str) -> Written:
+    """Every commit counts, also what a later one took back: all of them are handed over."""
+    place = Place(git_dir=await common_dir(repo), settings=WRITTEN_WHOLE)
+    since = f"{checked(base_sha)}..{checked(head_sha)}"
+    log = await git(place, "log", "-z", "--format=%H%x00%B", since, limit=WRITTEN_LIMIT)
+    entries = [item.decode(errors="replace") for item in log.items]
+    patch = await git(place, "log", "--format=", *WRITTEN, since, limit=WRITTEN_LIMIT)
+    return Written(
+        messages=tuple(zip(entries[::2], entries[1::2], strict=False)),
+        patch=patch.stdout.decode(errors="replace"),
+        cut=log.cut or patch.cut,
+    )
 
 
 async def digest(place: Place, sha: str, patterns: Sequence[str]) -> str:

@@ -57,7 +57,8 @@ def consent(found: Project) -> Line:
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
-    if not (config.checks or config.own_agents or config.setup.commands):
+    checks = [(f"check {c.name}", c.severity, c.command) for c in config.checks if c.command]
+    if not (checks or config.own_agents or config.setup.commands):
         yield Line("Commands  none")
         return
     yield Line()
@@ -66,7 +67,6 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
     else:
         hint = f"look at them, then: am project trust {found.name}"
         yield Line(f"Commands, not trusted ({hint})", Tone.URGENT)
-    checks = [(f"check {c.name}", c.severity, c.command) for c in config.checks]
     agents = [(f"agent {name}", "", _program(said)) for name, said in config.own_agents.items()]
     setup = [("set-up", "error", command) for command in config.setup.commands]
     yield Table(("NAME", "SEVERITY", "COMMAND"), [*setup, *checks, *agents], indent=2)

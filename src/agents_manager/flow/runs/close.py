@@ -121,14 +121,13 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     now = s.clock.now()
     keep(tx, s, run, verdict)
     tx.runs.update(run.id, head_sha=verdict.get("head_sha"))
-    refused = verdict.get("refused")
-    if refused:
+    for refused in verdict.get("refused", ()):
         tx.events.add(run.task_id, event.OutputRefused(run=run.id, reason=refused), SYSTEM, now)
     checks = verdict.get("checks")
     if not checks:
         return
     broken = _broken(verdict)
-    if broken:
+    if verdict.get("error_class") == ErrorClass.CHECKS_FAILED:
         failed = event.ChecksFailed(
             run=run.id,
             outcome=verdict.get("outcome", ""),
@@ -140,14 +139,15 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     passed = event.ChecksPassed(
         run=run.id,
         checks=tuple(c["name"] for c in checks if c["passed"]),
-        warnings=tuple(c["name"] for c in checks if not c["passed"]),
+        warnings=tuple(c["name"] for c in broken),
     )
     tx.events.add(run.task_id, passed, SYSTEM, now)
 
 
 def _broken(verdict: Verdict) -> list[Check]:
-    checks = verdict.get("checks", [])
-    return [c for c in checks if not c["passed"] and c["severity"] == "error"]
+    """The worst first."""
+    failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
+    return sorted(failed, key=lambda c: c["severity"] != "error")
 
 
 def _stop_is_ordered(tx: Tx, run: Run) -> bool:

@@ -55,11 +55,14 @@ async def _keep_change(
 ) -> None:
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
     change = await _change(s, project, ground, verdict)
-    # Checks that failed end the run with an error, which is not collected.
-    passed = True if verdict.get("checks") else None
+    passed = verdict.get("checks_passed")
+    failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
+    warnings = tuple(f"{c['name']} ({c['how']})" for c in failed)
 
     def write(tx: Tx) -> None:
-        artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed)
+        artifacts.keep_change(
+            tx, s, task, ground.branch, ground.base, change, run.id, passed, warnings
+        )
 
     await s.store.write(write)
 

@@ -11,17 +11,16 @@ from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
+from agents_manager.domain.pipeline import BROUGHT
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents, branches, pipelines
-from agents_manager.flow.ports import CheckResult, Said, Services
-from agents_manager.flow.runs import reports
+from agents_manager.flow import branches, pipelines
+from agents_manager.flow.ports import Agent, Said, Services
+from agents_manager.flow.runs import checking, reports
 from agents_manager.flow.runs.prepare import of
-from agents_manager.flow.runs.verdict import Check, Ending, Verdict, trouble
+from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
 
-LAST_TURN = 2
-MAX_CHECK_OUTPUT = 4_000
 CUT = (
     "The agent printed more than is kept of its output (outputBytes), so its final message is not"
     " known."
@@ -40,8 +39,9 @@ _ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
 
 
 async def conclude(
-    run_id: RunId, turn: int, ended: Ending, directory: Path, s: Services
+    run_id: RunId, asked: Again | None, ended: Ending, directory: Path, s: Services
 ) -> Verdict:
+    """What a turn came to; `asked` is why there is this turn, where it is not the first."""
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
@@ -51,12 +51,33 @@ async def conclude(
     agent = s.agents.get(run.agent, project)
     said = await asyncio.to_thread(agent.read, directory)
     report = await asyncio.to_thread(reports.read, directory)
-    verdict = await _judge(run, task, project, said, report, ended, s)
-    if verdict.get("repair") and (turn == LAST_TURN or not agent.capabilities.resumes):
-        verdict = trouble(verdict.get("repair", ""), ErrorClass.BAD_OUTPUT)
-    if "repair" in verdict and said.session:
+    verdict = await _judge(run, task, project, said, report, ended, directory, s)
+    verdict = await _once_more(run, project, verdict, asked, agent, s)
+    if "again" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
     return {**verdict, **_kept(run, project, said, s)}
+
+
+async def _once_more(
+    run: Run, project: Project, verdict: Verdict, asked: Again | None, agent: Agent, s: Services
+) -> Verdict:
+    """The agent is asked again where it can go on with its session: once for an outcome that can
+    be taken, and so many rounds for work that passes the checks."""
+    done = asked["round"] if asked else 0
+    if "again" in verdict:
+        again = verdict["again"]
+        if not agent.capabilities.resumes or (asked and asked["kind"] == "repair"):
+            return trouble(again["text"], ErrorClass.BAD_OUTPUT)
+        return {**verdict, "again": {**again, "round": done}}
+    rounds = s.configs.of(project).max_fix_rounds
+    failed = verdict.get("error_class") == ErrorClass.CHECKS_FAILED
+    if failed and done < rounds and agent.capabilities.resumes:
+        return await checking.ask_to_fix(s, run, verdict, done, rounds)
+    return verdict
+
+
+def _repair(reason: str) -> Verdict:
+    return Verdict(again=Again(kind="repair", round=0, text=reason))
 
 
 async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verdict:
@@ -84,7 +105,14 @@ def _kept(run: Run, project: Project, said: Said, s: Services) -> Verdict:
 
 
 async def _judge(
-    run: Run, task: Task, project: Project, said: Said, report: Any, ended: Ending, s: Services
+    run: Run,
+    task: Task,
+    project: Project,
+    said: Said,
+    report: Any,
+    ended: Ending,
+    directory: Path,
+    s: Services,
 ) -> Verdict:
     if said.error_class is not None:
         why = said.error or "The agent reported an error."
@@ -101,7 +129,7 @@ async def _judge(
     offered = registry.offered(pipeline, task.status)
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
-        return Verdict(repair=reading.reason)
+        return _repair(reading.reason)
     start, head = await _settle_work(run, task, project, s)
     changed = head != run.base_sha
     if isinstance(reading, Nothing):
@@ -109,9 +137,17 @@ async def _judge(
     else:
         verdict = _reported(reading, offered, changed)
     verdict |= Verdict(start_sha=start, head_sha=head)
-    if verdict.get("outcome") == "pr_ready":
-        return await _check(run, project, verdict, head, s)
+    if _hands_over(verdict.get("outcome"), changed, registry.outcomes):
+        return await checking.check(run, project, verdict, start, directory, s)
     return verdict
+
+
+def _hands_over(name: str | None, changed: bool, known: Mapping[str, Outcome]) -> bool:
+    """Whether an outcome hands over work, that is, is neither a question nor without any."""
+    if name is None or name == "no_changes":
+        return False
+    asks = name in known and known[name].prompt in BROUGHT
+    return name == "pr_ready" or (changed and not asks)
 
 
 def _read(
@@ -156,31 +192,4 @@ def _infer(run: Run, text: str, offered: list[str], changed: bool) -> Verdict:
         reason = "The agent ended without an outcome and without changes."
         return Verdict(outcome="no_changes", payload={"reason": reason}, inferred=True)
     takes = ", ".join(offered) or "none"
-    return Verdict(repair=f"No outcome was reported. Possible now: {takes}.")
-
-
-async def _check(run: Run, project: Project, verdict: Verdict, head: str, s: Services) -> Verdict:
-    config = s.configs.of(project)
-    wanted = config.checks_by_mode.get(run.mode, ())
-    checks = [c for c in config.checks if c.name in wanted]
-    if not checks:
-        return verdict
-    if project.trusted_commands != config.commands_fingerprint:
-        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
-    results = await s.checks.run(Path(project.path), head, checks)
-    verdict["checks"] = [_check_kept(r) for r in results]
-    failed = [r.name for r in results if not r.passed and r.severity == "error"]
-    if failed and config.fail_on_error:
-        why = f"Checks failed: {', '.join(failed)}."
-        refused = trouble(why, ErrorClass.CHECKS_FAILED)
-        return {**verdict, **refused}
-    return verdict
-
-
-def _check_kept(result: CheckResult) -> Check:
-    return Check(
-        name=result.name,
-        passed=result.passed,
-        severity=result.severity,
-        output=result.output[-MAX_CHECK_OUTPUT:],
-    )
+    return _repair(f"No outcome was reported. Possible now: {takes}.")

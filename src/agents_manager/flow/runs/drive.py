@@ -14,11 +14,11 @@ from agents_manager.flow.ports import Agent, Endpoint, Services, Turn, Tx
 from agents_manager.flow.runs import reports
 from agents_manager.flow.runs.places import ASKED, SYSTEM
 from agents_manager.flow.runs.prepare import of
-from agents_manager.flow.runs.verdict import Ending
+from agents_manager.flow.runs.verdict import Again, Ending
 
 
 async def drive(
-    run_id: RunId, number: int, repair: str | None, directory: Path, s: Services
+    run_id: RunId, number: int, again: Again | None, directory: Path, s: Services
 ) -> Ending:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if not run.status.live:
@@ -41,8 +41,9 @@ async def drive(
         run=run,
         task=task,
         project=project,
-        prompt=run.prompt if repair is None else _repair_prompt(s, agent, offered, repair),
+        prompt=run.prompt if again is None else _asked(s, agent, offered, again),
         number=number,
+        fix=again["round"] if again and again["kind"] == "fix" else 0,
         visit=visit,
         workspace=Path(run.workspace),
         dir=directory,
@@ -56,7 +57,7 @@ async def drive(
     except InvalidInput as error:
         return await _refused(s, directory, error)
     kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}
-    if repair is not None:
+    if again is not None:
         kept[ASKED] = turn.prompt
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
@@ -86,6 +87,10 @@ async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:
     return Ending(reason="refused", exit_code=None, truncated=False, message=why)
 
 
-def _repair_prompt(s: Services, agent: Agent, offered: Sequence[str], reason: str) -> str:
-    told = template.filled(s.templates["repair"], reason=context.fenced(reason))
+def _asked(s: Services, agent: Agent, offered: Sequence[str], again: Again) -> str:
+    """What failed checks found is fenced part by part already."""
+    if again["kind"] == "fix":
+        told = template.filled(s.templates["fix"], failed=again["text"])
+    else:
+        told = template.filled(s.templates["repair"], reason=context.fenced(again["text"]))
     return f"{told}\n\n{agent.how_to_end}".strip() if offered else told

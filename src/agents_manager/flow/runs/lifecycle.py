@@ -11,7 +11,7 @@ from agents_manager.domain.run import Cost, Usage
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
-from agents_manager.flow.runs.verdict import Verdict
+from agents_manager.flow.runs.verdict import Again, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
@@ -31,22 +31,27 @@ async def _end(run_id: RunId, verdict: Verdict, s: Services) -> None:
 
 
 async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
-    repair: str | None = None
+    again: Again | None = None
     past: list[Verdict] = []
     for turn in TURNS:
-        asked, directory = repair, job_dir(s, run_id, turn)
+        asked, directory = again, job_dir(s, run_id, turn)
         ended = await steps.run(
-            f"drive-{turn}", lambda t=turn, r=asked, d=directory: drive.drive(run_id, t, r, d, s)
+            f"drive-{turn}", lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s)
         )
         verdict = await steps.run(
             f"conclude-{turn}",
-            lambda t=turn, e=ended, d=directory: conclude.conclude(run_id, t, e, d, s),
+            lambda a=asked, e=ended, d=directory: conclude.conclude(run_id, a, e, d, s),
         )
         past.append(verdict)
-        repair = verdict.get("repair")
-        if repair is None:
-            return {**verdict, "refused": asked, **_used(past)}
-    raise AssertionError("the last turn always ends with a verdict")
+        again = verdict.get("again")
+        if again is None:
+            break
+    return {**past[-1], "refused": _refused(past), **_used(past)}
+
+
+def _refused(turns: list[Verdict]) -> list[str]:
+    asked = [again for turn in turns if (again := turn.get("again"))]
+    return [again["text"] for again in asked if again["kind"] == "repair"]
 
 
 async def kept(run_id: RunId, s: Services) -> Verdict:

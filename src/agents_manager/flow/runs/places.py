@@ -7,10 +7,14 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.flow.ports import Services
 
-TURNS = (1, 2)
-"""The run itself and, where its outcome cannot be taken, one repair turn."""
+MAX_FIX_ROUNDS = 10
+TURNS = range(1, 2 * (1 + MAX_FIX_ROUNDS) + 1)
+"""The run itself and the rounds of fixing, each with a repair turn where its outcome cannot be
+taken."""
 OUTPUT = "output"
 """In the directory of a turn: what its agent printed."""
+CHECKS = "checks.json"
+"""In the directory of a turn: what the project's checks said about its work."""
 ASKED = "asked.md"
 """What the agent was told in a later turn; the first is stored with the run."""
 SYSTEM = "system.md"

@@ -1,7 +1,7 @@
 """What the steps of a run hand on to each other: small JSON values that outlive a crash."""
 
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Ending(TypedDict):
@@ -16,7 +16,19 @@ class Check(TypedDict):
     name: str
     passed: bool
     severity: str
+    how: str
     output: str
+    seconds: float
+
+
+class Again(TypedDict):
+    """Why an agent is asked once more, in the same session."""
+
+    kind: Literal["repair", "fix"]
+    """Its outcome could not be taken, or its work failed the project's checks."""
+    round: int
+    """How many rounds of fixing there were with this one."""
+    text: str
 
 
 class Verdict(TypedDict, total=False):
@@ -29,11 +41,13 @@ class Verdict(TypedDict, total=False):
     error_class: str
     resets_at: str | None
     """When the provider said that its limit ends."""
-    repair: str
-    """Why the outcome could not be taken; the agent is asked once more."""
-    refused: str | None
-    """The reason of the repair turn that led here."""
+    again: Again
+    """The agent is asked once more."""
+    refused: list[str]
+    """The reasons of the repair turns that led here."""
     checks: list[Check]
+    checks_passed: bool | None
+    """None when none of the project's own was run."""
     usage: dict[str, Any] | None
     usage_refused: str | None
     """Why what the agent said about its usage is not believed."""

@@ -1,0 +1,145 @@
+"""Step 7, the project's checks: run on the commit that is handed over, kept with the turn, and put
+to the agent while it may still mend what they found."""
+
+import asyncio
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from agents_manager.domain import context, event
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.task import SYSTEM, Project
+from agents_manager.errors import AgentsManagerError
+from agents_manager.flow import agents
+from agents_manager.flow.ports import CheckResult, CheckSpec, ProjectConfig, Services, Tx
+from agents_manager.flow.runs.places import CHECKS, TURNS, job_dir
+from agents_manager.flow.runs.verdict import Again, Check, Verdict, trouble
+
+MAX_KEPT = 4_000
+LOOK_S = 1.0
+"""How often it is asked whether the run was stopped while its checks go on."""
+
+
+async def check(
+    run: Run, project: Project, verdict: Verdict, base_sha: str, directory: Path, s: Services
+) -> Verdict:
+    """The verdict, with what the checks said; an error where they stop it."""
+    config = s.configs.of(project)
+    wanted = [c for c in config.checks if c.follows(run.mode)]
+    if any(c.command for c in wanted) and not trusted(project, config):
+        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
+    head = verdict.get("head_sha") or ""
+    running = s.checks.run(Path(project.path), base_sha, head, wanted)
+    results = await _unless_stopped(s, run.id, running)
+    if results is None:
+        return trouble("The run was stopped while its checks went on.", ErrorClass.CANCELLED)
+    await asyncio.to_thread(_keep, directory, results)
+    verdict["checks"] = [_kept(r) for r in results]
+    verdict["checks_passed"] = passed(results, wanted)
+    stopping = stopped_by(results, config)
+    if not stopping:
+        return verdict
+    named = ", ".join(f"{r.name} ({r.how})" for r in stopping)
+    return {**verdict, **trouble(f"Checks failed: {named}.", ErrorClass.CHECKS_FAILED)}
+
+
+def trusted(project: Project, config: ProjectConfig) -> bool:
+    return project.trusted_commands == config.commands_fingerprint
+
+
+def stopped_by(results: Sequence[CheckResult], config: ProjectConfig) -> list[CheckResult]:
+    """The failed checks that stop the outcome, as configured."""
+    stops = {"error": config.fail_on_error, "warning": config.fail_on_warning}
+    return [r for r in results if not r.passed and stops[r.severity]]
+
+
+def passed(results: Sequence[CheckResult], specs: Sequence[CheckSpec]) -> bool | None:
+    """None when none of the project's own was run: that no secret was found says nothing of the
+    work."""
+    if any(not r.passed and r.severity == "error" for r in results):
+        return False
+    return True if any(spec.command for spec in specs) else None
+
+
+async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds: int) -> Verdict:
+    """The agent is asked to mend what was found. Told once, also when a crash repeats this."""
+    failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
+    told = event.FixRequested(
+        run=run.id,
+        outcome=verdict.get("outcome", ""),
+        round=done + 1,
+        rounds=rounds,
+        checks=tuple(c["name"] for c in failed),
+        output=failed[0]["output"],
+    )
+
+    def write(tx: Tx) -> None:
+        before = tx.events.newest(run.task_id, told.category, rounds)
+        known = (e.data for e in before if e.type == told.type)
+        if not any((d["run"], d["round"]) == (told.run, told.round) for d in known):
+            tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
+
+    await s.store.write(write)
+    again = Again(kind="fix", round=done + 1, text="\n\n".join(_told(c) for c in failed))
+    return Verdict(again=again, head_sha=verdict.get("head_sha"))
+
+
+def _told(check: Check) -> str:
+    warning = ", a warning" if check["severity"] == "warning" else ""
+    return f"`{check['name']}` ({check['how']}{warning}):\n\n{context.fenced(check['output'])}"
+
+
+def of_run(s: Services, run_id: RunId) -> list[list[Check]]:
+    """What the checks said, round by round, with all that is kept of their output."""
+    files = (job_dir(s, run_id, turn) / CHECKS for turn in TURNS)
+    return [json.loads(f.read_bytes()) for f in files if f.exists()]
+
+
+def _kept(result: CheckResult) -> Check:
+    return Check(
+        name=result.name,
+        passed=result.passed,
+        severity=result.severity,
+        how=result.how,
+        output=result.output[-MAX_KEPT:],
+        seconds=result.seconds,
+    )
+
+
+def _keep(directory: Path, results: Sequence[CheckResult]) -> None:
+    """Whole or not at all."""
+    new = directory / f".{CHECKS}"
+    new.write_text(json.dumps([asdict(r) for r in results]), encoding="utf-8")
+    new.replace(directory / CHECKS)
+
+
+async def _unless_stopped(
+    s: Services, run_id: RunId, running: Coroutine[Any, Any, list[CheckResult]]
+) -> list[CheckResult] | None:
+    """None when the run is stopped in the meantime; then what was started is ended."""
+    async with asyncio.TaskGroup() as group:
+        work = group.create_task(_tried(running))
+        while not (await asyncio.wait({work}, timeout=LOOK_S))[0]:
+            run = await s.store.read(lambda tx: tx.runs.get(run_id))
+            if not run.status.live:
+                work.cancel()
+                break
+    if work.cancelled():
+        return None
+    result = work.result()
+    if isinstance(result, AgentsManagerError):
+        raise result
+    return result
+
+
+async def _tried(
+    running: Coroutine[Any, Any, list[CheckResult]],
+) -> list[CheckResult] | AgentsManagerError:
+    """An error as a value: a group of tasks would wrap it."""
+    try:
+        return await running
+    except AgentsManagerError as error:
+        return error
