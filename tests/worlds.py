@@ -123,6 +123,14 @@ def without_retries(home: Path) -> None:
         (home / "config.json").write_text(json.dumps(NO_RETRIES))
 
 
+def lives(pid: str) -> bool:
+    """The dead whom nobody has buried yet have no command line."""
+    try:
+        return Path("/proc", pid.strip(), "cmdline").read_bytes() != b""
+    except FileNotFoundError:
+        return False
+
+
 @pytest.fixture
 def repo(tmp_path: Path, own_home: Path) -> Path:
     return make_repo(tmp_path / "a repo", {"README.md": "Hello\n", "greeting.txt": "hi\n"})

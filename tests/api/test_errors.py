@@ -125,6 +125,7 @@ UNKNOWN = {
     "GET /runs?task=nowhere": "TaskNotFound",
     "GET /runs/nowhere": "RunNotFound",
     "GET /runs/nowhere/prompt": "RunNotFound",
+    "GET /runs/nowhere/checks": "RunNotFound",
     "GET /runs/nowhere/transcript": "RunNotFound",
     "GET /runs/nowhere/output": "RunNotFound",
     "POST /runs/nowhere/stop": "RunNotFound",

@@ -222,6 +222,21 @@ async def test_the_prompt_of_a_run_is_plain_text(api: httpx.AsyncClient, scene: 
     assert (await api.get(before)).text == "Speak plainly."
 
 
+async def test_what_checks_said_is_read_round_by_round(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    _, run = await scene.running()
+    url = f"{API}/runs/{run.id}/checks"
+    assert (await api.get(url)).json() == {"run_id": run.id, "rounds": []}
+    said = {"name": "test", "passed": False, "severity": "error", "how": "exit code 1"}
+    rounds = [[{**said, "output": "No.", "seconds": 0.5}], [{**said, "output": "", "seconds": 1.0}]]
+    for turn, results in zip((1, 3), rounds, strict=True):
+        folder = lifecycle.job_dir(scene.s, run.id, turn)
+        folder.mkdir(parents=True)
+        (folder / "checks.json").write_text(json.dumps(results))
+    assert (await api.get(url)).json()["rounds"] == rounds
+
+
 async def test_a_transcript_is_read_in_parts(api: httpx.AsyncClient, scene: Scene) -> None:
     _, run = await scene.running()
     url = f"{API}/runs/{run.id}/transcript"

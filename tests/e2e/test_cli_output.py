@@ -100,7 +100,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         assert run("prompt", "answer", "--accept", id=again)["task"]["status"] == "in_progress"
         am.open_prompt(task)
         ended: str = am.json("run", "list", "--task", task)[0]["id"]
-        for args in ("run show", "run transcript", "run watch", "run diff"):
+        for args in ("run show", "run checks", "run transcript", "run watch", "run diff"):
             run(*args.split(), id=ended)
         run("review", task, "--request-changes", "Again, please.")
         live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 from agents_manager import bootstrap
-from agents_manager.checks.command import CommandChecks
+from agents_manager.checks.command import ProjectChecks
 from agents_manager.engine.durable import Durable, RecordedSteps
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow import hooks
@@ -29,7 +29,7 @@ PORTS: dict[type, tuple[str, ...]] = {
     DetachedRunners: ("start_or_adopt", "wait", "stop"),
     Worktrees: ("validate", "ensure_branch", "prepare", "commit_all", "change", "remove"),
     LocalForge: ("publish", "merge"),
-    CommandChecks: ("run",),
+    ProjectChecks: ("run",),
     Notebook: ("send",),
     TurnedClock: ("turn",),
 }

@@ -1,7 +1,8 @@
 """The walk that is killed: one task of the pipeline `feature`, with a question, a plan review, a
-code review that asks for changes, a rework with a repair turn, and a merge; or, shorter, one that
-is cancelled while its agent works, and one of `simple` whose questions only time answers. The
-person in it decides from what is stored, so that after a crash anybody can go on in their place."""
+code review that asks for changes, a rework with a repair turn and a round of fixing, and a merge;
+or, shorter, one that is cancelled while its agent works, and one of `simple` whose questions only
+time answers. The person in it decides from what is stored, so that after a crash anybody can go on
+in their place."""
 
 import asyncio
 import json
@@ -39,10 +40,10 @@ REMINDED_S, DEFAULT_S, EXPIRED_S = DAY_S, DAY_S + HOUR_S, DAY_S + 2 * HOUR_S
 
 AT_ONCE = {"tries": 3, "delay": 50, "factor": 1}
 CONFIG = {
-    "checks": {"lines": {"command": "test -s work.txt"}},
+    "checks": {"lines": {"command": "test -s work.txt && ! grep -qs broken state.txt"}},
     "retries": {"crash": AT_ONCE, "interrupted": AT_ONCE},
 }
-LINES = ("0.1", "0.2", "1.1", "1.2")
+LINES = ("0.1", "0.2", "1.1", "1.2", "1.3")
 """What an undisturbed walk leaves in `work.txt`."""
 
 
@@ -82,10 +83,16 @@ def script(walk: Walk) -> Mapping[str, Any]:
     ]
     rework = {
         "steps": [_line("1.1"), {"malformed": "<<<OUTCOME:pr_ready>>>"}],
-        "repair": [_line("1.2"), {"commit": "Work 1"}, {"outcome": "pr_ready"}],
+        "repair": [
+            _line("1.2"),
+            _state("broken"),
+            {"commit": "Work 1"},
+            {"outcome": "pr_ready"},
+        ],
+        "fix": [[_line("1.3"), _state("mended"), {"outcome": "pr_ready"}]],
     }
     more = [
-        [_line(f"{n}.1"), {"commit": f"Work {n}"}, {"outcome": "pr_ready"}]
+        [_line(f"{n}.1"), _state("mended"), {"commit": f"Work {n}"}, {"outcome": "pr_ready"}]
         for n in range(2, VISITS)
     ]
     crash = (
@@ -98,6 +105,11 @@ def script(walk: Walk) -> Mapping[str, Any]:
 
 def _line(text: str) -> dict[str, Any]:
     return {"modify": {"path": "work.txt", "append": f"{text}\n"}}
+
+
+def _state(word: str) -> dict[str, Any]:
+    """What the project's check looks at."""
+    return {"write": {"path": "state.txt", "text": f"{word}\n"}}
 
 
 def make_repo(path: Path) -> None:

@@ -191,6 +191,25 @@ class Output(schemas.Out):
     messages: list[dict[str, Any]]
 
 
+class Check(schemas.Out):
+    """What one check said about the work of a run."""
+
+    name: str
+    passed: bool
+    severity: str
+    how: str
+    """How it ended, in a few words."""
+    output: str
+    """The end of what it printed."""
+    seconds: float
+
+
+class Checks(schemas.Out):
+    run_id: str
+    rounds: list[list[Check]]
+    """Each time that the checks were run: after the run's work, and after each round of fixing."""
+
+
 class Transcript(schemas.Out):
     """A part of what the agent wrote. Offsets count bytes; `next_offset` is where to go on."""
 

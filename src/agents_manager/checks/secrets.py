@@ -25,104 +25,146 @@ class Finding:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class Rule:
+    what: str
+    needles: tuple[str, ...]
+    """One of them stands where a secret begins; looking for them is what makes the search quick."""
+    pattern: re.Pattern[str]
+    """What follows, the secret itself as its only group where it is not the whole."""
+    free: bool = False
+    """Upper and lower case are the same to it."""
+    entropy: float = 0.0
+    """Bits for each character, at least: what was drawn by lot has more than what people write."""
+    mixed: bool = False
+    """It has digits and letters."""
+
+
 _END = r"(?![A-Za-z0-9_-])"
-_BEGIN = r"(?<![A-Za-z0-9_-])"
 
 
-def _form(pattern: str) -> re.Pattern[str]:
-    return re.compile(f"{_BEGIN}(?:{pattern}){_END}")
+def _form(what: str, form: str, *needles: str) -> Rule:
+    """A secret of a known form: it begins with one of the needles and goes on so."""
+    begin = "|".join(re.escape(needle) for needle in needles)
+    return Rule(what, needles, re.compile(f"(?<![A-Za-z0-9_-])(?:{begin}){form}{_END}"))
 
 
-FORMS: Sequence[tuple[str, re.Pattern[str]]] = (
-    ("private key", re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")),
-    ("age secret key", _form(r"AGE-SECRET-KEY-1[A-Z0-9]{58}")),
-    ("AWS access key", _form(r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}")),
-    ("Anthropic key", _form(r"sk-ant-[a-z0-9]{3,10}-[A-Za-z0-9_-]{20,200}")),
-    ("OpenAI key", _form(r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,250}|sk-[A-Za-z0-9]{48}")),
-    ("OpenRouter key", _form(r"sk-or-v1-[0-9a-f]{64}")),
-    ("GitHub token", _form(r"gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{22,255}")),
-    ("GitLab token", _form(r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|imt)-[A-Za-z0-9_.-]{20,100}")),
-    ("Slack token", _form(r"xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-\d-[A-Za-z0-9-]{10,250}")),
-    ("Slack webhook", re.compile(r"hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9+/]{30,90}")),
-    ("Discord webhook", re.compile(r"discord(?:app)?\.com/api/webhooks/\d{15,22}/[\w-]{40,90}")),
-    ("Telegram bot token", _form(r"\d{8,11}:AA[A-Za-z0-9_-]{33}")),
-    ("Stripe key", _form(r"(?:sk|rk)_(?:live|test|prod)_[A-Za-z0-9]{16,110}")),
-    ("Stripe webhook secret", _form(r"whsec_[A-Za-z0-9+/]{32,64}")),
-    ("Google API key", _form(r"AIza[A-Za-z0-9_-]{35}")),
-    ("Google client secret", _form(r"GOCSPX-[A-Za-z0-9_-]{28}")),
-    ("Google access token", _form(r"ya29\.[A-Za-z0-9_-]{30,250}")),
-    ("Azure storage key", re.compile(r"(?i)AccountKey=[A-Za-z0-9+/]{80,90}={0,2}")),
-    ("Azure client secret", _form(r"[A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34}")),
-    ("npm token", _form(r"npm_[A-Za-z0-9]{36}")),
-    ("PyPI token", _form(r"pypi-AgE[A-Za-z0-9_-]{50,250}")),
-    ("RubyGems key", _form(r"rubygems_[0-9a-f]{48}")),
-    ("crates.io token", _form(r"cio[A-Za-z0-9]{32}")),
-    ("Docker token", _form(r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,60}")),
-    ("Hugging Face token", _form(r"(?:hf|api_org)_[A-Za-z]{34}")),
-    ("Groq key", _form(r"gsk_[A-Za-z0-9]{52}")),
-    ("Replicate token", _form(r"r8_[A-Za-z0-9]{37}")),
-    ("Perplexity key", _form(r"pplx-[A-Za-z0-9]{48}")),
-    ("xAI key", _form(r"xai-[A-Za-z0-9_]{80}")),
-    ("SendGrid key", _form(r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{39,50}")),
-    ("Mailgun key", _form(r"key-[0-9a-f]{32}")),
-    ("Twilio key", _form(r"SK[0-9a-f]{32}")),
-    ("Shopify token", _form(r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}")),
-    ("Square token", _form(r"(?:EAAA|sq0[a-z]{3}-)[A-Za-z0-9_-]{22,60}")),
-    ("DigitalOcean token", _form(r"do[opr]_v1_[0-9a-f]{64}")),
-    ("Databricks token", _form(r"dapi[0-9a-f]{32}(?:-\d)?")),
-    ("Doppler token", _form(r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,60}")),
-    ("Grafana token", _form(r"glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/]{32,400}")),
-    ("Heroku key", _form(r"HRKU-[A-Za-z0-9_-]{36,60}")),
-    ("Linear key", _form(r"lin_(?:api|oauth)_[A-Za-z0-9]{32,64}")),
-    ("New Relic key", _form(r"NRAK-[A-Z0-9]{27}|NRJS-[0-9a-f]{19}|NRII-[A-Za-z0-9-]{32}")),
-    ("Notion token", _form(r"ntn_[A-Za-z0-9]{40,60}|secret_[A-Za-z0-9]{43}")),
-    ("Okta or Vault token", _form(r"hv[sbr]\.[A-Za-z0-9_-]{24,200}")),
-    ("Planetscale token", _form(r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.-]{32,64}")),
-    ("Postman key", _form(r"PMAK-[0-9a-f]{24}-[0-9a-f]{34}")),
-    ("Pulumi token", _form(r"pul-[0-9a-f]{40}")),
-    ("Sentry token", _form(r"sntry[us]_[A-Za-z0-9+/=_-]{40,300}")),
-    ("Sonar token", _form(r"sq[apu]_[0-9a-f]{40}")),
-    ("Terraform token", _form(r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}")),
-    ("Tailscale key", _form(r"tskey-[a-z]{3,12}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{20,40}")),
-    ("Atlassian token", _form(r"ATATT3[A-Za-z0-9_=-]{100,250}|ATCTT3[A-Za-z0-9_=-]{100,250}")),
-    ("Facebook token", _form(r"EAA[A-Za-z0-9]{60,250}")),
-    ("Fly.io token", _form(r"fo1_[A-Za-z0-9_-]{43}|fm[12][a-z]?_[A-Za-z0-9+/=_-]{100,400}")),
-    ("1Password token", _form(r"ops_eyJ[A-Za-z0-9+/=_-]{100,2000}")),
-    ("Cloudflare origin key", _form(r"v1\.0-[0-9a-f]{24}-[0-9a-f]{146}")),
-    (
+_KEYS = ("api", "access", "private", "client", "auth", "encryption", "signing", "account")
+_NAMES = (
+    *("secret", "token", "passw", "credential"),
+    *(f"{word}{mark}key" for word in _KEYS for mark in ("", "_", "-", ".")),
+)
+
+RULES: Sequence[Rule] = (
+    Rule(
+        "private key",
+        ("-----BEGIN ",),
+        re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"),
+    ),
+    _form("age secret key", r"[A-Z0-9]{58}", "AGE-SECRET-KEY-1"),
+    _form("AWS access key", r"[A-Z2-7]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
+    _form("Anthropic key", r"[a-z0-9]{3,10}-[A-Za-z0-9_-]{20,200}", "sk-ant-"),
+    _form("OpenAI key", r"[A-Za-z0-9_-]{20,250}", "sk-proj-", "sk-svcacct-", "sk-admin-"),
+    _form("OpenAI key", r"[A-Za-z0-9]{48}", "sk-"),
+    _form("OpenRouter key", r"[0-9a-f]{64}", "sk-or-v1-"),
+    _form("GitHub token", r"[A-Za-z0-9]{36,255}", "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),
+    _form("GitHub token", r"[A-Za-z0-9_]{22,255}", "github_pat_"),
+    _form("GitLab token", r"[A-Za-z0-9_.-]{20,100}", "glpat-", "gldt-", "glrt-", "glcbt-"),
+    _form("GitLab token", r"[A-Za-z0-9_.-]{20,100}", "glptt-", "glft-", "glsoat-", "glagent-"),
+    _form("Slack token", r"[abeoprs]-[A-Za-z0-9-]{10,250}", "xox"),
+    _form("Slack token", r"\d-[A-Za-z0-9-]{10,250}", "xapp-"),
+    _form("Slack webhook", r"/(?:services|workflows)/[A-Za-z0-9+/]{30,90}", "hooks.slack.com"),
+    _form("Discord webhook", r"/\d{15,22}/[A-Za-z0-9_-]{40,90}", "discord.com/api/webhooks"),
+    _form("Stripe key", r"(?:live|test|prod)_[A-Za-z0-9]{16,110}", "sk_", "rk_"),
+    _form("Stripe webhook secret", r"[A-Za-z0-9+/]{32,64}", "whsec_"),
+    _form("Google API key", r"[A-Za-z0-9_-]{35}", "AIza"),
+    _form("Google client secret", r"[A-Za-z0-9_-]{28}", "GOCSPX-"),
+    _form("Google access token", r"[A-Za-z0-9_-]{30,250}", "ya29."),
+    _form("Azure storage key", r"[A-Za-z0-9+/]{80,90}={0,2}", "AccountKey="),
+    _form("npm token", r"[A-Za-z0-9]{36}", "npm_"),
+    _form("PyPI token", r"[A-Za-z0-9_-]{50,250}", "pypi-AgE"),
+    _form("RubyGems key", r"[0-9a-f]{48}", "rubygems_"),
+    _form("crates.io token", r"[A-Za-z0-9]{32}", "cio"),
+    _form("Docker token", r"[A-Za-z0-9_-]{20,60}", "dckr_pat_", "dckr_oat_"),
+    _form("Hugging Face token", r"[A-Za-z]{34}", "hf_", "api_org_"),
+    _form("Groq key", r"[A-Za-z0-9]{52}", "gsk_"),
+    _form("Replicate token", r"[A-Za-z0-9]{37}", "r8_"),
+    _form("Perplexity key", r"[A-Za-z0-9]{48}", "pplx-"),
+    _form("xAI key", r"[A-Za-z0-9_]{80}", "xai-"),
+    _form("SendGrid key", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{39,50}", "SG."),
+    _form("Mailgun key", r"[0-9a-f]{32}", "key-"),
+    _form("Twilio key", r"[0-9a-f]{32}", "SK"),
+    _form("Shopify token", r"[0-9a-fA-F]{32}", "shpat_", "shpca_", "shppa_", "shpss_"),
+    _form("Square token", r"[A-Za-z0-9_-]{22,60}", "EAAA", "sq0atp-", "sq0csp-"),
+    _form("DigitalOcean token", r"[0-9a-f]{64}", "dop_v1_", "doo_v1_", "dor_v1_"),
+    _form("Databricks token", r"[0-9a-f]{32}(?:-\d)?", "dapi"),
+    _form("Doppler token", r"[A-Za-z0-9._-]{40,60}", "dp.pt.", "dp.st.", "dp.ct.", "dp.sa."),
+    _form("Grafana token", r"[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}", "glsa_"),
+    _form("Grafana token", r"[A-Za-z0-9+/]{32,400}", "glc_"),
+    _form("Heroku key", r"[A-Za-z0-9_-]{36,60}", "HRKU-"),
+    _form("Linear key", r"[A-Za-z0-9]{32,64}", "lin_api_", "lin_oauth_"),
+    _form("New Relic key", r"[A-Za-z0-9-]{19,40}", "NRAK-", "NRJS-", "NRII-"),
+    _form("Notion token", r"[A-Za-z0-9]{40,60}", "ntn_"),
+    _form("Vault token", r"[A-Za-z0-9_-]{24,200}", "hvs.", "hvb.", "hvr."),
+    _form("Planetscale token", r"[A-Za-z0-9_.-]{32,64}", "pscale_tkn_", "pscale_pw_"),
+    _form("Postman key", r"[0-9a-f]{24}-[0-9a-f]{34}", "PMAK-"),
+    _form("Pulumi token", r"[0-9a-f]{40}", "pul-"),
+    _form("Sentry token", r"[A-Za-z0-9+/=_-]{40,300}", "sntrys_", "sntryu_"),
+    _form("Sonar token", r"[0-9a-f]{40}", "sqp_", "squ_", "sqa_"),
+    _form("Terraform token", r"[A-Za-z0-9_=-]{60,70}", "atlasv1."),
+    _form("Tailscale key", r"[a-z]{3,12}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{20,40}", "tskey-"),
+    _form("Atlassian token", r"[A-Za-z0-9_=-]{100,250}", "ATATT3", "ATCTT3"),
+    _form("1Password token", r"[A-Za-z0-9+/=_-]{100,2000}", "ops_eyJ"),
+    _form(
         "JSON web token",
-        _form(r"eyJ[A-Za-z0-9_-]{15,500}\.eyJ[A-Za-z0-9_-]{15,2000}\.[\w-]{20,700}"),
+        r"[A-Za-z0-9_-]{15,500}\.eyJ[A-Za-z0-9_-]{15,2000}\.[A-Za-z0-9_-]{20,700}",
+        "eyJ",
+    ),
+    Rule("Telegram bot token", (":AA",), re.compile(rf"(?<=\d{{8}}):AA[A-Za-z0-9_-]{{33}}{_END}")),
+    Rule(
+        "password in an address",
+        ("://",),
+        re.compile(r"://[^\s:/@\"'<>]{1,100}:([^\s:/@\"'<>]{6,200})@(?!localhost|127\.)"),
+        entropy=2.75,
+    ),
+    Rule(
+        "authorization header",
+        ("authorization",),
+        re.compile(
+            r"(?i)authorization[\"']?[ \t]{0,5}[:=,][ \t]{0,5}[\"']?"
+            r"(?:basic|bearer|token) ([A-Za-z0-9+/=._~-]{16,500})"
+        ),
+        free=True,
+        entropy=2.75,
+    ),
+    Rule(
+        "password of a .netrc",
+        ("machine ",),
+        re.compile(r"machine \S{1,100}\s{1,5}login \S{1,100}\s{1,5}password (\S{6,200})"),
+        entropy=2.5,
+    ),
+    Rule(
+        "value that looks like a key or password",
+        _NAMES,
+        re.compile(
+            rf"""(?ix) (?: {"|".join(re.escape(name) for name in _NAMES)} ) [a-z0-9_.-]{{0,30}}
+            ["']? [ \t]{{0,10}} (?: => | := | = | : ) [ \t]{{0,10}}
+            (?: ["'`] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["'`]
+              | ([A-Za-z0-9+/=_.~-]{{16,200}}) (?= [\s,;}}] | $ ) )"""
+        ),
+        free=True,
+        entropy=3.3,
+        mixed=True,
     ),
 )
-"""Of most the form alone is sure: a prefix and so many characters."""
-
-ASSIGNED = re.compile(
-    r"""(?ix)
-    (?: api[_.-]?key | access[_.-]?key | private[_.-]?key | secret | token | passw(?:or)?d | passwd
-      | credential | client[_.-]?key | auth[_.-]?key | encryption[_.-]?key )
-    [a-z0-9_.-]{0,30} ["']? [ \t]{0,10} (?: => | := | = | : ) [ \t]{0,10} (["'`]?)
-    ([^\s"'`<>{}()\[\],;\\]{10,200})
-    """
-)
-URL = re.compile(
-    r"[a-z][a-z0-9+.-]{1,20}://[^\s:/@\"'<>]{1,100}:([^\s:/@\"'<>]{6,200})@(?!localhost|127\.)"
-)
-HEADER = re.compile(
-    r"(?i)authorization[\"']?[ \t]{0,5}[:=,][ \t]{0,5}[\"']?"
-    r"(?:basic|bearer|token) ([A-Za-z0-9+/=._~-]{16,500})"
-)
-NETRC = re.compile(
-    r"(?m)^machine [^\s]{1,100}[ \t\n]{1,5}login [^\s]{1,100}[ \t\n]{1,5}password ([^\s]{4,200})"
-)
+"""Of most the form alone is sure: a prefix and so many characters. Of the last ones it is what
+stands beside them."""
 
 PLACEHOLDER = re.compile(
     r"(?i)example|change.?me|your.?|placeholder|dummy|fake|sample|redacted|insert|xxxx|\*\*\*|\.\.\.|"
     r"1234567|abcdef|^test|password|^secret|\$|%[(sd]|^env[.(]|process\.env|os\.environ|getenv|^null|"
-    r"^none|^true|^false|^undefined"
+    r"^none|^true|^false|^undefined|^\.?/|^https?:"
 )
-MIN_ENTROPY = 3.3
-MIN_PASSWORD_ENTROPY = 2.75
-"""Bits for each character: what people write has less, what was drawn by lot has more."""
 
 
 def search(written: Written) -> list[Finding]:
@@ -190,32 +232,27 @@ def _added(patch: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _in(text: str) -> Iterator[tuple[int, str]]:
-    for what, pattern in FORMS:
-        for match in pattern.finditer(text):
-            if "EXAMPLE" not in match[0]:
-                yield match.start(), what
-    for what, pattern in (
-        ("password in an address", URL),
-        ("authorization header", HEADER),
-        ("password of a .netrc", NETRC),
-    ):
-        for match in pattern.finditer(text):
-            if not PLACEHOLDER.search(match[1]) and _entropy(match[1]) >= MIN_PASSWORD_ENTROPY:
-                yield match.start(), what
-    for match in ASSIGNED.finditer(text):
-        if _looks_random(match[2], quoted=bool(match[1])):
-            yield match.start(), "value that looks like a key or password"
+    folded = text.lower()
+    for rule in RULES:
+        for needle in rule.needles:
+            at = -1
+            while (at := (folded if rule.free else text).find(needle, at + 1)) >= 0:
+                match = rule.pattern.match(text, at)
+                if match and _is_secret(match, rule):
+                    yield at, rule.what
 
 
-def _looks_random(value: str, *, quoted: bool) -> bool:
-    """Digits and letters mixed, and no repetition; code, such as a call or a path, is not meant."""
-    if PLACEHOLDER.search(value) or value.startswith(("/", "./", "http")):
+def _is_secret(match: re.Match[str], rule: Rule) -> bool:
+    value = next((group for group in match.groups() if group), None)
+    if value is None:
+        return "EXAMPLE" not in match[0]
+    mixed = _DIGIT.search(value) and _LETTER.search(value)
+    if PLACEHOLDER.search(value) or (rule.mixed and not mixed):
         return False
-    if not quoted and not re.fullmatch(r"[A-Za-z0-9+/=_.~-]{16,200}", value):
-        return False
-    if not (re.search(r"\d", value) and re.search(r"[A-Za-z]", value)):
-        return False
-    return _entropy(value) >= MIN_ENTROPY
+    return _entropy(value) >= rule.entropy
+
+
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[A-Za-z]")
 
 
 def _entropy(value: str) -> float:

@@ -65,7 +65,24 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
         shown = {"run": found.id, "system_prompt": system, "prompt": first, "repairs": later}
         desk.output.show(shown, lambda: pages.told(system, first, later))
     else:
-        desk.output.show(found, lambda: pages.page(found, task.title))
+        from agents_manager.flow.runs import checking
+
+        rounds = checking.of_run(desk.services, found.id)
+        desk.output.show(found, lambda: pages.page(found, task.title, rounds))
+
+
+@run.command()
+@arguments.run
+@session.command
+async def checks(desk: Desk, run: str) -> None:
+    """Print what the project's checks said about the work of a run, round by round."""
+    from agents_manager.cli.pages import run as pages
+    from agents_manager.flow.runs import checking
+
+    found, _, _ = await _found(desk, run)
+    rounds = checking.of_run(desk.services, found.id)
+    document = {"run": found.id, "rounds": rounds}
+    desk.output.show(document, lambda: pages.checks(rounds))
 
 
 @run.command()

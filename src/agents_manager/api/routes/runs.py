@@ -15,7 +15,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import retries, tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import places, watch
+from agents_manager.flow.runs import checking, places, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
@@ -64,6 +64,14 @@ async def get_run_prompt(
     if query.turn > len(told):
         raise NotFound(f"Run {run.id} has no turn {query.turn}; it has had {len(told)}.")
     return PlainTextResponse(told[query.turn - 1])
+
+
+@router.get("/{run_id}/checks")
+async def get_checks(s: Services, run_id: str) -> pages.Checks:
+    """What the project's checks said about the work of a run, round by round."""
+    run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    rounds = await asyncio.to_thread(checking.of_run, s, run.id)
+    return pages.Checks.model_validate({"run_id": run.id, "rounds": rounds})
 
 
 @router.get("/{run_id}/transcript")

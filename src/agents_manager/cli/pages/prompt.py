@@ -240,6 +240,8 @@ def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
         f"{counted(payload['files'], 'file')}, +{payload['additions']} -{payload['deletions']}"
     )
     yield Line(f"  See the change: am prompt show {short(prompt.id)} --diff", Tone.QUIET)
+    for warning in payload.get("warnings", ()):
+        yield Line(f"  Check failed: {one_line(warning)}", Tone.URGENT)
     review: Mapping[str, Any] = payload.get("review") or {}
     if review:
         yield Line()

@@ -12,6 +12,7 @@ from agents_manager.cli.render import (
     Table,
     Tone,
     ago,
+    counted,
     lines,
     money,
     one_line,
@@ -20,6 +21,7 @@ from agents_manager.cli.render import (
     took,
 )
 from agents_manager.domain.run import UNSANDBOXED, CostBasis, Run, Usage
+from agents_manager.flow.runs.verdict import Check
 
 MAX_INPUT = 200
 
@@ -49,13 +51,14 @@ def listing(runs: Sequence[Run]) -> Iterator[Block]:
     yield table(runs) if runs else Line("No agent has run yet.")
 
 
-def page(run: Run, task_title: str) -> Iterator[Block]:
+def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> Iterator[Block]:
     yield title(f"{run.mode} by {run.agent or 'an agent'}: {run.status}")
     yield Line(f'{run.id} · "{one_line(task_title)}" ({short(run.task_id)})', Tone.QUIET)
     yield Line()
     facts = {
         "Outcome": run.outcome,
         "Error": f"{run.error.error} ({run.error.error_class})" if run.error else None,
+        "Checks": _checked(rounds),
         "Attempt": str(run.attempt),
         "Model": run.model,
         "Sandbox": "none: the agent worked unsandboxed" if run.sandbox == UNSANDBOXED else None,
@@ -77,7 +80,7 @@ def page(run: Run, task_title: str) -> Iterator[Block]:
         if fact:
             yield Line(f"{name:<10}{one_line(fact)}")
     yield Line()
-    for word in ("transcript", "diff", "show --prompt"):
+    for word in ("transcript", *(["checks"] if rounds else []), "diff", "show --prompt"):
         verb, _, option = word.partition(" ")
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
 
@@ -91,8 +94,31 @@ def told(system: str | None, first: str, later: Sequence[str]) -> Iterator[Block
     yield from lines(first)
     for prompt in later:
         yield Line()
-        yield title("And then, since its outcome could not be taken")
+        yield title("And then")
         yield from lines(prompt)
+
+
+def checks(rounds: Sequence[Sequence[Check]]) -> Iterator[Block]:
+    if not rounds:
+        yield Line("No check was run on its work.")
+    for number, results in enumerate(rounds):
+        yield title(f"After round {number} of fixing" if number else "After its work")
+        for check in results:
+            tone = Tone.PLAIN if check["passed"] else Tone.URGENT
+            about = f"{check['how']}, {check['severity']}" if not check["passed"] else check["how"]
+            yield Line(f"  {one_line(check['name'])}: {about} ({took(check['seconds'])})", tone)
+            yield from lines(check["output"].rstrip(), indent=4, tone=Tone.QUIET)
+        yield Line()
+
+
+def _checked(rounds: Sequence[Sequence[Check]]) -> str | None:
+    """What the last ones said, and how many rounds it took."""
+    if not rounds:
+        return None
+    failed = [check for check in rounds[-1] if not check["passed"]]
+    said = ", ".join(f"{c['name']} ({c['how']})" for c in failed)
+    fixes = f", after {counted(len(rounds) - 1, 'round')} of fixing" if len(rounds) > 1 else ""
+    return (f"failed: {said}" if failed else "passed") + fixes
 
 
 def ending(run: Run, task_title: str) -> Iterator[Block]:

@@ -190,7 +190,9 @@ def _label(artifact: Artifact) -> str:
     label = visible(artifact.label, LINE)
     if artifact.type is not ArtifactType.DIFF:
         return label
-    return f"{label} (git diff {artifact.data['base']}...{artifact.data['branch']})"
+    failed = ", ".join(artifact.data.get("warnings", ()))
+    told = f"; checks that failed: {visible(failed, LINE)}" if failed else ""
+    return f"{label} (git diff {artifact.data['base']}...{artifact.data['branch']}){told}"
 
 
 def _plan(task: Task, artifacts: Sequence[Artifact], where: str) -> Section:
