@@ -80,6 +80,14 @@ class CheckConfig(_Keys):
     """Milliseconds."""
 
 
+class ReviewConfig(_Keys):
+    agent: str | None = Field(default=None, min_length=1)
+    """The agent that reviews work in the pipeline `feature` before people do; none where left
+    out."""
+    assume_approved: bool = False
+    """Take a review by an agent that ends without an outcome for an approval."""
+
+
 class LimitsConfig(_Keys):
     host: int = Field(default=8, gt=0)
     """How many agents may work at a time on this machine."""
@@ -263,6 +271,8 @@ class Config(_Keys):
     max_fix_rounds: int = Field(default=3, ge=0, le=MAX_FIX_ROUNDS)
     """How often the agent is asked, in the same session, to mend what failed checks found before
     the run fails."""
+    review: ReviewConfig = ReviewConfig()
+    """Reviews by an agent."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
     reminders: RemindersConfig = RemindersConfig()
@@ -333,6 +343,8 @@ class ConfigFiles:
             fail_on_error=config.fail_on_error,
             fail_on_warning=config.fail_on_warning,
             max_fix_rounds=config.max_fix_rounds,
+            review_agent=config.review.agent,
+            assume_approved=config.review.assume_approved,
             commands_fingerprint=_fingerprint(checks, own, setup),
             own_agents=own,
             instructions=_text(folder / "instructions.md"),
@@ -464,6 +476,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         models: dict[str, type[BaseModel]] = {
             "checks": CheckConfig,
             "limits": LimitsConfig,
+            "review": ReviewConfig,
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
             "quietHours": QuietHoursConfig,

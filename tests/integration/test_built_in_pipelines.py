@@ -36,6 +36,14 @@ SPLIT: list[dict[str, Any]] = [
         }
     }
 ]
+OBJECTION: list[dict[str, Any]] = [
+    {
+        "outcome": {
+            "name": "changes_requested",
+            "payload": {"summary": "No.", "comments": [{"comment": "x", "severity": "must_fix"}]},
+        }
+    }
+]
 CRASH: list[dict[str, Any]] = [{"crash": 1}]
 IDLE: list[dict[str, Any]] = [{"outcome": {"name": "no_changes", "payload": {"reason": "None."}}}]
 
@@ -195,6 +203,16 @@ WALKS: list[Walk] = [
         ],
         "done",
     ),
+    (
+        "feature",
+        {
+            "plan": [says("plan_complete")],
+            "implement": [work("one"), work("two")],
+            "review": [CRASH, OBJECTION, says("approved")],
+        },
+        [("planned", "review", "approved"), ("failed", "choose", "retry"), BACK, APPROVE],
+        "done",
+    ),
     ("feature", {"plan": [CRASH]}, [("failed", "choose", "cancel")], CANCEL),
 ]
 
@@ -257,6 +275,7 @@ async def test_every_edge_is_walked(world: World, name: str) -> None:
         if pipeline_id != name:
             continue
         repos.run(world.repo, "reset", "-q", "--hard")
+        world.configure({"review": {"agent": "scripted"}} if "review" in script else {})
         task = await world.create(script, pipeline=name, title=f"Walk {len(taken)}")
         await tasks.move(world.s, task.id, ANN)
         await take(world, task, name, steps, end)

@@ -217,7 +217,7 @@ async def test_a_migration_is_no_round_and_rounds_keep_counting(
 
 async def _rounds(s: Services, task: Task) -> Mapping[str, int]:
     manual = Fired(trigger=Trigger(type=TriggerType.MANUAL))
-    return (await s.store.read(lambda tx: facts.gather(tx, task, manual, ANN))).rounds
+    return (await s.store.read(lambda tx: facts.gather(tx, s, task, manual, ANN))).rounds
 
 
 async def test_a_live_run_and_a_required_effect_stand_in_the_way(

@@ -92,7 +92,7 @@ def test_type_tags_are_unique_and_every_class_is_in_the_union() -> None:
         (event.ChecksPassed(run="r", checks=()), "Checks passed: none."),
         (
             event.ChecksPassed(run="r", checks=("test",), warnings=("lint",)),
-            "Checks passed: test; with warnings: lint.",
+            "Checks passed: test; failed, which is only told: lint.",
         ),
         (
             event.MergeConflicted(number=3, files=()),

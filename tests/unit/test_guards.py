@@ -286,6 +286,8 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
         False,
         "The cost so far is unknown, so a budget of $5.00 cannot be held.",
     ),
+    ("agent_reviews", {}, {"agent_reviews": True}, True, "An agent reviews first."),
+    ("agent_reviews", {}, {}, False, "No agent is set to review."),
     ("is_admin", {}, {"admin": True}, True, "An admin asked."),
     ("is_admin", {}, {}, False, "Only an admin may do this."),
     *PHASES,

@@ -6,7 +6,13 @@ from typing import Any, BinaryIO, Protocol, TypeVar
 from agents_manager.cli import files
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt, SplitDecision
+from agents_manager.domain.prompt import (
+    ChoicePayload,
+    Decision,
+    Prompt,
+    SplitDecision,
+    agent_objects,
+)
 from agents_manager.errors import InvalidAnswer, closest
 
 Names = Sequence[tuple[str, ...]]
@@ -16,6 +22,12 @@ DECISIONS: Names = (
     (Decision.APPROVED.value, "approve"),
     (Decision.CHANGES_REQUESTED.value, "changes", "request changes"),
 )
+
+DECISIONS_ANYWAY: Names = (
+    (Decision.APPROVED.value, "approve", "approve anyway"),
+    (Decision.CHANGES_REQUESTED.value, "send back", "send back for rework"),
+)
+"""Where an agent reviewed first and asked for changes."""
 
 SPLITS: Names = (
     (SplitDecision.APPROVED.value, "approve"),
@@ -66,7 +78,8 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
             chosen = pick(option, [(o.id, o.label) for o in options])
             return {"option_id": chosen, "instructions": text}
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
-            return {"decision": pick(option, DECISIONS), "summary": text}
+            names = DECISIONS_ANYWAY if agent_objects(payload) else DECISIONS
+            return {"decision": pick(option, names), "summary": text}
         case PromptType.SPLIT_PROPOSAL:
             return {"decision": pick(option, SPLITS), "reason": text}
         case PromptType.CHOICE:

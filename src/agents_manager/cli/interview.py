@@ -12,7 +12,7 @@ from agents_manager.cli.pages import prompt as pages
 from agents_manager.cli.render import Block, Line, Tone, clean
 from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt
+from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt, agent_objects
 from agents_manager.errors import InvalidAnswer
 
 HOW_TO_COMMENT = "Comments on lines, like: src/app.py:12: [must_fix] Say why it failed."
@@ -33,7 +33,7 @@ def ask(prompt: Prompt, change: Sequence[Block] = ()) -> dict[str, Any]:
         case PromptType.INFO_REQUEST:
             return _options(OptionsProposed.model_validate(payload))
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
-            return _review()
+            return _review(agent_objects(payload))
         case PromptType.SPLIT_PROPOSAL:
             decision = _decision(answering.SPLITS)
             return {"decision": decision, "reason": _text("Why (Enter for none)", "") or None}
@@ -71,11 +71,15 @@ def _options(payload: OptionsProposed) -> dict[str, Any]:
     return {"option_id": chosen, "instructions": more or None}
 
 
-def _review() -> dict[str, Any]:
-    decision = _decision(answering.DECISIONS)
+def _review(agent_objects: bool) -> dict[str, Any]:
+    names = answering.DECISIONS_ANYWAY if agent_objects else answering.DECISIONS
+    decision = _decision(names)
     if decision == Decision.APPROVED:
         return {"decision": decision, "summary": _text("Comment (Enter for none)", "") or None}
-    summary = _text("What must change", None)
+    if agent_objects:
+        summary = _text("What else must change (Enter for nothing)", "") or None
+    else:
+        summary = _text("What must change", None)
     _say([Line(HOW_TO_COMMENT, Tone.QUIET)])
     comments: list[Any] = []
     while line := _text("Comment (Enter ends)", ""):

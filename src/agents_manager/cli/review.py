@@ -13,6 +13,7 @@ from agents_manager.cli.session import Desk
 @arguments.task
 @click.option("--approve", is_flag=True, help="Go on with it.")
 @click.option("--request-changes", metavar="TEXT", help="Send it back, and say why.")
+@click.option("--send-back", is_flag=True, help="Send it back, with what the agent's review says.")
 @click.option("--comments", type=click.File("rb"), metavar="FILE|-", help="Comments on lines.")
 @DELAY
 @session.command
@@ -21,10 +22,14 @@ async def review(
     task: str,
     approve: bool,
     request_changes: str | None,
+    send_back: bool,
     comments: BinaryIO | None,
     delay: float,
 ) -> None:
     """Approve the plan or the work of a task, or send it back.
+
+    Where an agent reviewed first and asked for changes, --approve approves it anyway, and its
+    comments go back with yours.
 
     The comments are a JSON list, or lines like "src/app.py:12: [must_fix] Say why it failed.";
     severities are must_fix (unless given), should_fix and suggestion.
@@ -32,8 +37,8 @@ async def review(
     from agents_manager.domain.prompt import Decision
     from agents_manager.flow import prompts
 
-    if approve == (request_changes is not None):
-        raise click.UsageError("Give --approve or --request-changes TEXT.")
+    if [approve, request_changes is not None, send_back].count(True) != 1:
+        raise click.UsageError("Give --approve, --request-changes TEXT or --send-back.")
     raw = {
         "decision": Decision.APPROVED if approve else Decision.CHANGES_REQUESTED,
         "summary": request_changes or None,

@@ -405,7 +405,8 @@ class AnswerUndone(Happening):
 class ReviewSubmitted(Happening):
     category = "review"
     type: Literal["review_submitted"] = "review_submitted"
-    prompt: str
+    prompt: str | None
+    """None: an agent reviewed, which nobody was asked to."""
     decision: str
     by: str
     via: str

@@ -60,6 +60,8 @@ class Facts:
     review: Mapping[str, Any] | None = None
     """The review that is the trigger, else the one that brought the task to its status, with its
     head_sha."""
+    agent_reviews: bool = False
+    """Whether the project has an agent review work before people do."""
     spent_usd: float | None = 0.0
     """None when the cost of any run is unknown."""
     admin: bool = False
@@ -262,6 +264,13 @@ def _review_is(facts: Facts, decision: str) -> Verdict:
     return True, f"The review says {decision}."
 
 
+def agent_reviews(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The project has an agent review work before people do (`review.agent`)."""
+    if facts.agent_reviews:
+        return True, "An agent reviews first."
+    return False, "No agent is set to review."
+
+
 def within_budget(facts: Facts, params: Mapping[str, Any]) -> Verdict:
     """The task has spent less than its budget."""
     limit = params.get("taskUsd")
@@ -294,6 +303,7 @@ BUILT_IN: Mapping[str, Guard] = {
         has_payload_response,
         review_approved,
         review_changes_requested,
+        agent_reviews,
         within_budget,
         is_admin,
         split_approved,

@@ -224,7 +224,7 @@ def validate_answer(
                 OptionsProposed.model_validate(payload), _parsed(OptionAnswer, raw)
             )
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
-            return _review_answer(_parsed(ReviewAnswer, raw))
+            return _review_answer(_parsed(ReviewAnswer, raw), agent_objects(payload))
         case PromptType.SPLIT_PROPOSAL:
             return _split_answer(ProposeSplit.model_validate(payload), _parsed(SplitAnswer, raw))
         case PromptType.CHOICE:
@@ -357,8 +357,15 @@ def _option_answer(payload: OptionsProposed, answer: OptionAnswer) -> Mapping[st
     return answer.model_dump(mode="json")
 
 
-def _review_answer(answer: ReviewAnswer) -> Mapping[str, Any]:
-    if answer.decision is Decision.CHANGES_REQUESTED and not (answer.summary or answer.comments):
+def agent_objects(payload: Mapping[str, Any]) -> bool:
+    """Whether an agent reviewed the work and asked for changes; its remarks go back with it."""
+    review: Mapping[str, Any] = payload.get("review") or {}
+    return review.get("decision") == Decision.CHANGES_REQUESTED
+
+
+def _review_answer(answer: ReviewAnswer, agent_objects: bool) -> Mapping[str, Any]:
+    said = answer.summary or answer.comments or agent_objects
+    if answer.decision is Decision.CHANGES_REQUESTED and not said:
         raise InvalidAnswer(
             "Requesting changes needs a comment.", ["summary or comments: say what must change"]
         )

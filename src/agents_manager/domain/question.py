@@ -16,7 +16,13 @@ from agents_manager.domain.pipeline import (
     Trigger,
     TriggerType,
 )
-from agents_manager.domain.prompt import ADMIN, Choice, ChoicePayload, PermissionPayload
+from agents_manager.domain.prompt import (
+    ADMIN,
+    Choice,
+    ChoicePayload,
+    Decision,
+    PermissionPayload,
+)
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.transition import Refused
 
@@ -143,9 +149,23 @@ def summary(type: PromptType, payload: Mapping[str, Any]) -> str:
 
 
 def _with_review(work: Mapping[str, Any] | None, fired: Fired) -> Mapping[str, Any] | None:
-    if work is None or fired.payload is None:
-        return work
-    return {**work, "review": dict(fired.payload)}
+    """The work, and what the agent that reviewed it said."""
+    review = agent_review(fired.trigger.outcome, fired.payload)
+    return work if work is None or review is None else {**work, "review": review}
+
+
+def agent_review(
+    outcome: str | None, payload: Mapping[str, Any] | None
+) -> Mapping[str, Any] | None:
+    """A review by an agent in the form that one by a person has; None where it is none."""
+    said = payload or {}
+    match outcome:
+        case Decision.APPROVED:
+            return {"decision": outcome, "summary": said.get("comments"), "comments": []}
+        case Decision.CHANGES_REQUESTED:
+            return {"decision": outcome, **said}
+        case _:
+            return None
 
 
 def _why(fired: Fired) -> str:

@@ -2,7 +2,7 @@
 side effects, and tells each decision."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agents_manager.domain import question, trail
@@ -144,6 +144,10 @@ def _review(walk: Walk, decision: str, by: str) -> None:
     _answer(walk, {"decision": decision, "summary": "The script says so."}, by)
 
 
+def _set_reviewer(walk: Walk, reviews: bool, by: str) -> None:
+    walk.world = replace(walk.world, agent_reviews=reviews)
+
+
 def _choose(walk: Walk, choice_id: str, by: str) -> None:
     ask = next((a for a in walk.asks if a.type is PromptType.CHOICE), None)
     if ask is None:
@@ -203,4 +207,5 @@ _PLAYED: Mapping[str, Callable[[Walk, Any, str], None]] = {
     "review": _review,
     "choose": _choose,
     "fail": _let_fail,
+    "reviewer": _set_reviewer,
 }

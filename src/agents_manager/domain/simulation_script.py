@@ -62,6 +62,7 @@ STEPS: Mapping[str, TypeAdapter[Any]] = {
     "review": TypeAdapter(Literal["approved", "changes_requested"]),
     "choose": TypeAdapter(Name),
     "fail": TypeAdapter(Failing),
+    "reviewer": TypeAdapter(bool),
 }
 """Every step, with what it takes."""
 

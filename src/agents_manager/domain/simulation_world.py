@@ -28,6 +28,7 @@ class World:
     has_checks: bool = True
     """Whether the project has any; without, `run_checks` succeeds and nothing has passed."""
     checks_passed: bool | None = None
+    agent_reviews: bool = False
     phases: tuple[Phase, ...] = ()
     pulls: tuple[PullRequest, ...] = ()
 
@@ -75,6 +76,7 @@ class World:
             live_run=RunId(live_run) if live_run else None,
             rounds=rounds,
             review=review,
+            agent_reviews=self.agent_reviews,
             admin=admin,
         )
 

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, replace
 
 from agents_manager.domain.task import Project
-from agents_manager.errors import NotConsented, NotTrusted
+from agents_manager.errors import InvalidConfig, NotConsented, NotTrusted
 from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, Services
 
 
@@ -56,6 +56,14 @@ def allowed(s: Services, name: str, project: Project) -> Agent:
     if not agent.capabilities.harmless and project.consented_at is None:
         raise NotConsented(without_consent(name, project))
     return agent
+
+
+def reviewer(s: Services, project: Project) -> str | None:
+    """The agent that reviews work before people do; none while the configuration is broken."""
+    try:
+        return s.configs.of(project).review_agent
+    except InvalidConfig:
+        return None
 
 
 def check_trust(s: Services, name: str, project: Project) -> None:

@@ -106,6 +106,8 @@ def ask_again(
 ) -> Prompt:
     """The same question as a new revision, about the work as it is now."""
     fresh = _work_to_review(tx, task) if last.type is PromptType.REVIEW else None
+    if fresh and fresh["head_sha"] == last.payload["head_sha"] and "review" in last.payload:
+        fresh = {**fresh, "review": last.payload["review"]}
     status = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status)
     ask = questions.asked(status, last.type, fresh or last.payload)
     again = last.revision + 1

@@ -12,10 +12,11 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.question import REVIEWS
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Task
-from agents_manager.flow.ports import Tx
+from agents_manager.flow import agents
+from agents_manager.flow.ports import Services, Tx
 
 
-def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
+def gather(tx: Tx, s: Services, task: Task, fired: Fired, actor: Actor) -> Facts:
     runs = tx.runs.of_task(task.id)
     live = next((r for r in runs if r.status.live), None)
     artifacts = tx.tasks.artifacts(task.id)
@@ -49,6 +50,7 @@ def gather(tx: Tx, task: Task, fired: Fired, actor: Actor) -> Facts:
         unresolved=tuple(f'"{other.title}"' for other in unresolved(tx, task)),
         rounds=trail.rounds(entries),
         review=_review(tx, task, entries, fired),
+        agent_reviews=_agent_reviews(tx, s, task),
         spent_usd=sum(known) if len(known) == len(costs) else None,
         admin=actor.admin,
     )
@@ -89,6 +91,14 @@ def unresolved(tx: Tx, task: Task) -> list[Task]:
 
 def _pipeline(tx: Tx, task: Task) -> Pipeline:
     return tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+
+
+def _agent_reviews(tx: Tx, s: Services, task: Task) -> bool:
+    """Looked up only where it is asked for, as it means reading the configuration."""
+    leaving = _pipeline(tx, task).leaving(task.status)
+    if not any(guard.type == "agent_reviews" for t in leaving for guard in t.guards):
+        return False
+    return agents.reviewer(s, tx.projects.get(task.project_id)) is not None
 
 
 def _review(

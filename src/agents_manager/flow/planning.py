@@ -24,10 +24,11 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, EffectRow, Task
 from agents_manager.errors import HookFailed
-from agents_manager.flow import phases
+from agents_manager.flow import agents, phases
 from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
+REVIEW = "review"
 
 
 def effects(
@@ -154,14 +155,18 @@ def _at_once(tx: Tx, s: Services, task: Task, hook: HookSpec, fired: Fired) -> E
 def _queue_run(
     tx: Tx, s: Services, task: Task, hook: HookSpec, effect_id: EffectId, resume: ResumePoint
 ) -> RunId:
-    """The hook's own mode and agent win; the resume point fills what it leaves out. A session is
-    gone on with only by the same agent in the same mode."""
+    """The hook's own mode and agent win, and that a project has an agent for reviews; the resume
+    point fills what is left out. A session is gone on with only by the same agent in the same
+    mode, so a reviewer never has that of the author."""
     mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
     named = hook.params.get("agent") or hook.params.get("agentType")
-    agent = str(named) if named else resume.agent
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
     runs = tx.runs.of_task(task.id)
+    reviewer = agents.reviewer(s, tx.projects.get(task.project_id)) if mode == REVIEW else None
+    if resume.mode == REVIEW != mode:
+        resume = _author(runs, mode, phase_id) or resume
+    agent = str(named) if named else reviewer or resume.agent
     before = next((r.phase_id for r in runs if r.id == resume.run), None)
     same = mode == resume.mode and agent == resume.agent and phase_id == before
     run_id = RunId(s.ids.new())
@@ -200,3 +205,12 @@ def _queue_run(
     queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)
     tx.events.add(task.id, queued, SYSTEM, now)
     return run_id
+
+
+def _author(runs: Sequence[Run], mode: str, phase_id: str | None) -> ResumePoint | None:
+    """Whose work was reviewed: what is sent back goes on there, not with the reviewer."""
+    mine = [r for r in runs if (r.mode, r.phase_id) == (mode, phase_id)]
+    if not mine:
+        return None
+    last = mine[-1]
+    return ResumePoint(status="", mode=mode, agent=last.agent, session=last.session, run=last.id)

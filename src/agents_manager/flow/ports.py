@@ -813,6 +813,10 @@ class ProjectConfig:
     fail_on_warning: bool
     max_fix_rounds: int
     """How often an agent is asked to mend what failed checks found."""
+    review_agent: str | None
+    """The agent that reviews work before people do."""
+    assume_approved: bool
+    """Whether a review by an agent that ends without an outcome is an approval."""
     commands_fingerprint: str
     own_agents: Mapping[str, Mapping[str, Any]]
     """What the project's own file says about the programs of agents, by agent: those run only

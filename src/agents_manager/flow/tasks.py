@@ -191,7 +191,7 @@ def _after_the_stop(
 ) -> str | None:
     """The transition that can be made once the run is gone, if it may be stopped for it."""
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    gone = replace(facts.gather(tx, task, fired, actor), live_run=None)
+    gone = replace(facts.gather(tx, s, task, fired, actor), live_run=None)
     origin = facts.origin_of(tx, task, pipeline)
     decision = decide(pipeline, task.status, origin, gone, s.registry, force=force)
     if not isinstance(decision, Moved):

@@ -56,7 +56,7 @@ def apply(
     """One attempt at a move. A refusal is recorded and answered with every reason."""
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    found = facts.gather(tx, task, fired, actor)
+    found = facts.gather(tx, s, task, fired, actor)
     origin = facts.origin_of(tx, task, pipeline)
     decision = transition.decide(pipeline, task.status, origin, found, s.registry, force=force)
     if isinstance(decision, Moved):
@@ -239,7 +239,7 @@ def _follow_autos(
         # Few statuses have one, and gathering the facts takes longer than anything else here.
         if not any(matches(t.trigger, t.guards, AUTO) for t in pipeline.leaving(task.status)):
             return last
-        found = facts.gather(tx, task, AUTO, SYSTEM)
+        found = facts.gather(tx, s, task, AUTO, SYSTEM)
         origin = facts.origin_of(tx, task, pipeline)
         decision = transition.decide(pipeline, task.status, origin, found, s.registry)
         if isinstance(decision, Moved):

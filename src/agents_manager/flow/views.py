@@ -135,7 +135,7 @@ def item(tx: Tx, prompt_id: str) -> InboxItem:
 
 def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> list[Move]:
     fired = Fired(trigger=Trigger(type=TriggerType.MANUAL))
-    known = facts.gather(tx, task, fired, actor)
+    known = facts.gather(tx, s, task, fired, actor)
     origin = facts.origin_of(tx, task, pipeline)
     found = candidates(pipeline, task.status, known, s.registry, origin=origin)
     return [

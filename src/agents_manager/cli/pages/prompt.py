@@ -31,6 +31,7 @@ from agents_manager.domain.prompt import (
     PermissionPayload,
     Prompt,
     PromptStatus,
+    agent_objects,
     recommended_answer,
     who_may_answer,
 )
@@ -109,6 +110,12 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
     answer = f"am prompt answer {short(prompt.id)}"
     if prompt.type in REVIEWS:
         review = f"am review {short(task.id)}"
+        if agent_objects(prompt.payload):
+            return [
+                f"{review} --send-back   # Send back for rework",
+                f'{review} --request-changes "What else must change" [--comments FILE]',
+                f"{review} --approve   # Approve anyway",
+            ]
         return [
             f"{review} --approve",
             f'{review} --request-changes "What must change" [--comments FILE]',
@@ -245,7 +252,9 @@ def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
     review: Mapping[str, Any] = payload.get("review") or {}
     if review:
         yield Line()
-        yield title(f"The agent's review: {one_line(str(review.get('summary', '')))}")
+        decided = str(review.get("decision", "")).replace("_", " ")
+        said = f": {one_line(str(review['summary']))}" if review.get("summary") else ""
+        yield title(f"An agent reviewed it, {decided}{said}")
         yield from comment_lines(review.get("comments") or ())
     yield Line()
 

@@ -1,8 +1,10 @@
 """Steps 9 and 10, one transaction: the run ends, the task moves, the next effects are stored."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
-from agents_manager.domain import event
+from agents_manager.domain import event, question
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
@@ -92,11 +94,26 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict, *, halted: bool) 
     )
     actor = agent_actor(run)
     tx.events.add(run.task_id, completed, actor, now)
+    review = question.agent_review(outcome, payload)
+    if review is not None:
+        tx.events.add(run.task_id, _reviewed(run, review, verdict), actor, now)
     if outcome == "plan_complete":
         tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
     _go_on(tx, s, run, fired, halted=halted)
+
+
+def _reviewed(run: Run, review: Mapping[str, Any], verdict: Verdict) -> event.ReviewSubmitted:
+    return event.ReviewSubmitted(
+        prompt=None,
+        decision=review["decision"],
+        by=run.agent or "agent",
+        via="run",
+        summary=review["summary"],
+        comments=tuple(review["comments"]),
+        head_sha=verdict.get("head_sha"),
+    )
 
 
 def keep(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:

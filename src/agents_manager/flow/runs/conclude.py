@@ -25,6 +25,11 @@ CUT = (
     "The agent printed more than is kept of its output (outputBytes), so its final message is not"
     " known."
 )
+REVIEW = "review"
+CHANGED_BY_REVIEWER = (
+    "The reviewer changed the branch, which a review must not do; its verdict does not count. Look"
+    " at what it committed."
+)
 _WRITTEN = {"plan": "plan_complete", "design": "design_ready"}
 """Modes whose result is the text itself."""
 
@@ -132,8 +137,11 @@ async def _judge(
         return _repair(reading.reason)
     start, head = await _settle_work(run, task, project, s)
     changed = head != run.base_sha
+    if run.mode == REVIEW and changed:
+        return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
     if isinstance(reading, Nothing):
-        verdict = _infer(run, said.final_text, offered, changed)
+        assume = s.configs.of(project).assume_approved
+        verdict = _infer(run, said.final_text, offered, changed, assume_approved=assume)
     else:
         verdict = _reported(reading, offered, changed)
     verdict |= Verdict(start_sha=start, head_sha=head)
@@ -181,8 +189,13 @@ def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
     return Verdict(outcome=reading.name, payload=payload, inferred=False, document=reading.text)
 
 
-def _infer(run: Run, text: str, offered: list[str], changed: bool) -> Verdict:
-    """What exit 0 without an outcome means, by mode. A review is never taken as an approval."""
+def _infer(
+    run: Run, text: str, offered: list[str], changed: bool, *, assume_approved: bool
+) -> Verdict:
+    """What exit 0 without an outcome means, by mode. A review is never taken as an approval, unless
+    the project says so."""
+    if run.mode == REVIEW and assume_approved and "approved" in offered:
+        return Verdict(outcome="approved", payload=None, inferred=True)
     written = _WRITTEN.get(run.mode)
     if written in offered and text.strip():
         return Verdict(outcome=written, payload=None, inferred=True, document=text)
