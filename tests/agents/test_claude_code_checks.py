@@ -12,6 +12,7 @@ from agents_manager.testing.scripted_model import (
     asked,
     claude_bash,
 )
+from agents_manager.testing.scripted_model.steps import Step
 from tests.claude import SCENARIO, SETTINGS, account, server
 from tests.repos import run
 from tests.worlds import ANN, World
@@ -21,7 +22,7 @@ __all__ = ["account", "server"]
 READY = Structured({"text": "Done.", "outcome": "pr_ready", "payload": None})
 
 
-def writes(word: str) -> list[object]:
+def writes(word: str) -> list[Step]:
     command = f"echo {word} > word.txt && git add word.txt && git commit -qm 'Write {word}'"
     return [claude_bash(command), READY]
 
