@@ -31,7 +31,9 @@ async def reviewed(
 ) -> TaskView:
     """The task, once its work was reviewed by an agent."""
     agents = {"critic": {"adapter": "scripted"}}
-    world.configure({"agents": agents, "review": {"agent": "critic", **review}})
+    lint = {"command": "false", "severity": "warning"}
+    chosen = {"agent": "critic", **review}
+    world.configure({"agents": agents, "review": chosen, "checks": {"lint": lint}})
     world.project = await tasks.trust_project(world.s, world.project)
     script = {
         "plan": [says("plan_complete")],
@@ -51,6 +53,8 @@ async def test_what_an_agent_objects_to_goes_back_with_the_admins_word(world: Wo
     assert (critic.mode, critic.agent, critic.outcome) == ("review", "critic", "changes_requested")
     assert author.session
     assert critic.session != author.session
+    assert "checks that failed: lint (exit code 1)" in (critic.prompt or "")
+    assert prompt.payload["warnings"] == ["lint (exit code 1)"]
     assert prompt.payload["review"]["decision"] == "changes_requested"
     assert prompt.payload["review"]["comments"][0]["file"] == "work.txt"
     told = [e for e in await world.events(task) if e.type == "review_submitted"][-1]

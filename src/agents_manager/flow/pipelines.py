@@ -73,7 +73,7 @@ def registry_of(s: Services, project: Project) -> Registry:
 
 def has_checks(s: Services, project: Project | None) -> bool:
     """What a simulation takes for given: outside of a project, that there are some."""
-    return project is None or bool(s.configs.of(project).checks)
+    return project is None or any(c.command for c in s.configs.of(project).checks)
 
 
 def check_outcomes(s: Services, project: Project, pipeline: Pipeline, status: str) -> None:
