@@ -91,10 +91,10 @@ class BlindWorktrees(Worktrees):
 
     blind = True
 
-    async def change(self, repo: Path, branch: str, base: str) -> Change:
+    async def between(self, repo: Path, base_sha: str, head_sha: str) -> Change:
         if self.blind:
             raise GitError("git log failed: the object is missing.")
-        return await super().change(repo, branch, base)
+        return await super().between(repo, base_sha, head_sha)
 
 
 async def test_what_cannot_be_collected_is_told_and_tried_again(tmp_path: Path, repo: Path) -> None:
