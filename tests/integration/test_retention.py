@@ -20,7 +20,7 @@ from agents_manager.flow.retention import finding, room, sweep
 from agents_manager.flow.runs import places
 from agents_manager.scm.git import Place, common_dir, git
 from tests.repos import own_home, refs, write
-from tests.worlds import ANN, GREETING, World, repo, world
+from tests.worlds import ANN, GREETING, NO_RETRIES, World, repo, world
 
 __all__ = ["own_home", "repo", "world"]
 
@@ -54,7 +54,7 @@ def after(world: World, days: int) -> Services:
 
 
 def keep(world: World, rules: Mapping[str, int | None]) -> None:
-    (world.s.home / "config.json").write_text(json.dumps({"retention": rules}))
+    (world.s.home / "config.json").write_text(json.dumps({**NO_RETRIES, "retention": rules}))
 
 
 async def done(world: World, **fields: Any) -> tuple[Task, Run]:
