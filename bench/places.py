@@ -53,7 +53,10 @@ def place(files: int = 1) -> Generator[tuple[Settings, Path]]:
         git(repo, "config", "user.email", "bench@localhost")
         git(repo, "add", ".")
         git(repo, "commit", "--quiet", "--message=First")
-        yield Settings(Path(folder, "home"), None), repo
+        home = Path(folder, "home")
+        home.mkdir()
+        (home / "config.json").write_text('{"defaultAgentType": "scripted"}\n')
+        yield Settings(home, None), repo
 
 
 def git(repo: Path, *arguments: str) -> None:

@@ -66,6 +66,10 @@ EXAMPLES: dict[str, Any] = {
     "ref": "refs/agents-manager/snapshots/1a2b3c4d5e6f7a8b/7",
     "remote": "origin",
     "cost.usage_refused.reason": "input_tokens is -5.",
+    "config.broken.kept": True,
+    "config.broken.reason": "/shop/.agents-manager/config.json has errors. line 3, chekcs: there"
+    ' is no key "chekcs". Did you mean "checks"?',
+    "project": "shop",
     "reasons": ["There is no plan yet."],
     "prompt_undone.again": "5e6f7a8b9c0d1e2f",
     "response": {},
@@ -296,6 +300,7 @@ def setting_page() -> Iterator[str]:
     yield (
         "Two JSON files, the later wins key by key: `config.json` in the data directory, then"
         f" `{settings.PROJECT_FOLDER}/config.json` in the project. Unknown keys are errors."
+        " [How the layers work](../concepts/configuration.md)."
         f" `{settings.PROJECT_FOLDER}/instructions.md` of a project is put into every prompt."
     )
     yield table(

@@ -16,6 +16,7 @@ from agents_manager.flow import tasks
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
 from tests.api.scenes import QUESTION, Scene
+from tests.repos import scripted_home
 
 HASTY: Mapping[str, Any] = {
     "questions": [{**q, "default_after_s": 60} for q in QUESTION["questions"]]
@@ -70,7 +71,7 @@ class Table(Scene):
 async def seated(
     home: Path, repo: Path, address: str, clock: Clock, **overrides: Any
 ) -> AsyncIterator[Table]:
-    settings = Settings(home, address if "://" in address else None)
+    settings = Settings(scripted_home(home), address if "://" in address else None)
     async with bootstrap.client(settings, clock=clock, **overrides) as program:
         s: Services = program.services
         known = await s.store.read(lambda tx: tx.projects.by_path(str(repo)))

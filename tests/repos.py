@@ -1,8 +1,10 @@
 """Small real repositories, made and looked at by plain git as its user would run it."""
 
+import json
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,6 +25,15 @@ def settle(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    return home
+
+
+def scripted_home(home: Path, **more: Any) -> Path:
+    """A data directory whose agent, unless a run names another, is the scripted one."""
+    home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    config = home / "config.json"
+    if not config.exists():
+        config.write_text(json.dumps({"defaultAgentType": "scripted", **more}))
     return home
 
 

@@ -20,7 +20,7 @@ from agents_manager.flow import agents, prompts, tasks, views
 from agents_manager.flow.ports import Services
 from agents_manager.flow.views import TaskView
 from agents_manager.settings import Settings
-from tests.repos import make_repo
+from tests.repos import make_repo, scripted_home
 
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 BOB = Actor(type=ActorType.USER, name="bob", via="http", admin=True)
@@ -109,18 +109,12 @@ async def working(
     home: Path, repo: Path, url: str | None = None, **overrides: Any
 ) -> AsyncIterator[World]:
     """A worker on the home and the repository, registered unless it is already."""
-    without_retries(home)
-    async with bootstrap.worker(Settings(home, url), **overrides) as program:
+    place = Settings(scripted_home(home, **NO_RETRIES), url)
+    async with bootstrap.worker(place, **overrides) as program:
         known = await program.services.store.read(lambda tx: tx.projects.by_path(str(repo)))
         project = known or await tasks.add_project(program.services, repo, None, None)
         project = await agents.consent(program.services, project, given=True)
         yield World(program, repo, project)
-
-
-def without_retries(home: Path) -> None:
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / "config.json").exists():
-        (home / "config.json").write_text(json.dumps(NO_RETRIES))
 
 
 def lives(pid: str) -> bool:

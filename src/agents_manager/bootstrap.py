@@ -15,7 +15,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import structlog
 from sqlalchemy import Engine
 
 from agents_manager import plugins
@@ -30,7 +29,7 @@ from agents_manager.engine import host, processes
 from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
-from agents_manager.flow import hooks, pipelines, supervisor
+from agents_manager.flow import hooks, pipelines, settings_watch, supervisor
 from agents_manager.flow.ports import Reachable, Services, Steps
 from agents_manager.flow.retention import sweep
 from agents_manager.scm import commits
@@ -43,8 +42,6 @@ from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-log = structlog.get_logger()
 
 
 class SystemClock:
@@ -104,15 +101,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 engine=None if settings.database_url else _engine_file(settings.home),
                 url=settings.database_url or "sqlite://",
             )
-            dispatcher = Dispatcher(
-                services.store,
-                engine,
-                crashed,
-                services.clock,
-                max_agents=_max_agents(settings),
-                shortage=services.disk.shortage,
-                host=among_others,
-            )
+            dispatcher = Dispatcher(services, engine, crashed, host=among_others)
             services.store.after_commit(dispatcher.wake)
             engine.launch()
             program = replace(program, services=replace(services, engine=engine))
@@ -122,6 +111,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                     _wake_on_change(program, dispatcher.wake),
                     supervisor.run(services, among_others),
                     sweep.run(program.services),
+                    settings_watch.run(services),
                 ):
                     yield program
             finally:
@@ -148,15 +138,6 @@ def _least_room(configs: ConfigFiles) -> int:
         return configs.config(None).limits.free_disk_mb
     except InvalidConfig:
         return LimitsConfig().free_disk_mb
-
-
-def _max_agents(settings: Settings) -> int:
-    try:
-        return ConfigFiles(settings.home).config(None).limits.host
-    except InvalidConfig as error:
-        # The server comes up all the same; runs are refused with the place of the fault.
-        log.warning("config.broken", reason=error.message, details=error.details)
-        return LimitsConfig().host
 
 
 async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:

@@ -1,41 +1,50 @@
-"""The only reader of configuration files.
+"""The only reader and writer of configuration files.
 
-Layers, later wins: defaults < `<AM_HOME>/config.json` < `<project>/.agents-manager/config.json`.
-Unknown keys are errors that name the closest key.
+Layers, later wins: defaults < `<AM_HOME>/config.json` < `<project>/.agents-manager/config.json` <
+parameters of hooks < what is set for a run. Unknown keys are errors that name the closest key.
 """
 
 import hashlib
 import json
+import os
 import re
+import stat
+import tempfile
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import time
+from dataclasses import dataclass
+from datetime import time as time_of_day
 from pathlib import Path
-from stat import S_ISREG
 from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic.alias_generators import to_camel, to_snake
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from agents_manager.agents.config import CONFIGS, TRUSTED_KEYS, AgentConfig, AgentConfigs
+from agents_manager import json_text
+from agents_manager.agents.config import BUILT_IN, CONFIGS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
 from agents_manager.domain.cost import Price
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.retry import RULES, Rule
-from agents_manager.domain.run import ErrorClass
+from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.run_settings import KEYS, NONE, PROGRAM_KEYS, Overrides, RunSetting
 from agents_manager.domain.task import Project
 from agents_manager.domain.value import Value
 from agents_manager.environment import Settings, from_environment, user_name
-from agents_manager.errors import InvalidConfig, closest
+from agents_manager.errors import Conflict, InvalidConfig, InvalidInput, closest
 from agents_manager.flow.ports import (
     ANY_MODE,
     CheckSpec,
+    Edit,
     Layer,
     ProjectConfig,
+    RunLimits,
     Setting,
     SetupSpec,
+    Trouble,
     WorkspaceRules,
 )
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
@@ -54,8 +63,21 @@ SETUP_INPUTS = (
     *("composer.json", "composer.lock", "mix.exs", "mix.lock", "pom.xml", "build.gradle*"),
     *(".tool-versions", ".nvmrc", ".python-version"),
 )
-DEFAULT: Layer = "default"
-"""The layer of what no file says."""
+CONFIG = "config.json"
+NO_TEXTS: Mapping[Path, str] = {}
+UNSETTLED_NS = 1_000_000_000
+"""A file that was changed so lately may be changed again without a sign of it in its times."""
+SHARED = frozenset(
+    {
+        *("autoCommit", "autoPush", "baseBranch", "branchPrefix", "branchStrategy"),
+        *("installDeps", "preserveUncommitted", "rebaseOnStart"),
+    }
+)
+"""Keys of an agent that are the project's where the agent's entry leaves them out."""
+OF_THE_MACHINE = (("limits", "host"), ("limits", "freeDiskMb"), ("retention",))
+"""What a project cannot say."""
+LATER = frozenset({"notifications", "roles", "sandbox"})
+"""Keys that are known but have no effect yet, and so are not taken."""
 
 
 class _Keys(Value):
@@ -89,10 +111,20 @@ class ReviewConfig(_Keys):
 
 
 class LimitsConfig(_Keys):
+    project: int | None = Field(default=None, gt=0)
+    """How many agents may work at a time at one project; no limit of its own where left out."""
+    agent: int | None = Field(default=None, gt=0)
+    """How many runs one agent may have at a time; no limit of its own where left out."""
     host: int = Field(default=8, gt=0)
-    """How many agents may work at a time on this machine."""
+    """How many agents may work at a time on this machine; only in the user's file."""
     free_disk_mb: int = Field(default=500, ge=0)
-    """With less room on the disk of the data directory no agent is started; those at work go on."""
+    """With less room on the disk of the data directory no agent is started; those at work go on.
+    Only in the user's file."""
+
+
+class ForgeConfig(_Keys):
+    type: Literal["local"] = "local"
+    """Pull requests live in Agents Manager."""
 
 
 class RemindersConfig(_Keys):
@@ -181,6 +213,8 @@ class RetriesConfig(_Keys):
         return {**rules, **whole}
 
 
+_PART = re.compile(r'"([^"]+)"|([^."]+)')
+_DOTTED = re.compile(rf"({_PART.pattern})(\.({_PART.pattern}))*")
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 
@@ -216,14 +250,14 @@ class QuietHoursConfig(_Keys):
 
     def value(self) -> QuietHours:
         return QuietHours(
-            start=time.fromisoformat(self.start),
-            end=time.fromisoformat(self.end),
+            start=time_of_day.fromisoformat(self.start),
+            end=time_of_day.fromisoformat(self.end),
             zone=ZoneInfo(self.zone) if self.zone else None,
         )
 
 
 class Config(_Keys):
-    default_agent_type: str = "scripted"
+    default_agent_type: str = "claude-code"
     """The agent of runs that name none."""
     default_pipeline: str = "feature"
     """The pipeline of tasks that name none."""
@@ -273,6 +307,10 @@ class Config(_Keys):
     the run fails."""
     review: ReviewConfig = ReviewConfig()
     """Reviews by an agent."""
+    instructions: str | None = Field(default=None, max_length=100_000)
+    """What every prompt says, before the `.agents-manager/instructions.md` of the project."""
+    forge: ForgeConfig = ForgeConfig()
+    """Where pull requests live."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
     reminders: RemindersConfig = RemindersConfig()
@@ -310,26 +348,70 @@ class Config(_Keys):
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class File:
+    """What the file of a layer said when it was read."""
+
+    layer: Layer
+    path: Path
+    text: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the files of a project said together, the later wins."""
+
+    files: tuple[File, ...]
+    config: Config
+    instructions: str
+
+    def written(self, *place: str) -> tuple[File, int] | None:
+        """The file that has the last word there, and the line."""
+        for file in reversed(self.files):
+            keys = _written(file.values, place)
+            if keys is not None:
+                return file, json_text.line_of(keys, file.text)
+        return None
+
+    def layer(self, *place: str) -> Layer | None:
+        found = self.written(*place)
+        return found[0].layer if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at the files of a project."""
+
+    stamps: tuple[object, ...]
+    settled: bool
+    """Whether a change could not go unnoticed by the stamps."""
+    good: Reading | None
+    """What they say or, while they cannot be read, what they said before."""
+    fault: InvalidConfig | None
+
+
 class ConfigFiles:
-    """Reads the layers anew whenever a file changed."""
+    """Reads the layers anew whenever a file changed. Files that cannot be read leave what they said
+    before in force, if they were ever read by this process."""
 
     def __init__(self, home: Path) -> None:
         self._home = home
-        self._cache: dict[Path, tuple[tuple[int, int], Mapping[str, Any]]] = {}
+        self._looks: dict[str | None, Look] = {}
 
-    def of(self, project: Project) -> ProjectConfig:
-        folder = Path(project.path) / PROJECT_FOLDER
-        config = self.config(project)
-        own = _programs(self._layer(folder / "config.json"))
+    def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
+        reading = self._reading(project)
+        config = reading.config
+        own = _programs(reading.files[-1].values)
         checks = {n: c for n, c in config.checks.items() if c.enabled}
-        setup = config.setup if config.install_deps else ()
+        work = Work.of(config, run)
         return ProjectConfig(
             default_agent=config.default_agent_type,
             default_pipeline=config.default_pipeline,
             pipeline_by_type=config.pipeline_by_type,
-            branch_prefix=config.branch_prefix,
-            auto_commit=config.auto_commit,
-            auto_push=config.auto_push,
+            branch_prefix=work.said("branchPrefix"),
+            auto_commit=work.said("autoCommit"),
+            auto_push=work.said("autoPush"),
             checks=tuple(
                 CheckSpec(
                     name=name,
@@ -345,18 +427,19 @@ class ConfigFiles:
             max_fix_rounds=config.max_fix_rounds,
             review_agent=config.review.agent,
             assume_approved=config.review.assume_approved,
-            commands_fingerprint=_fingerprint(checks, own, setup),
+            commands=_commands(checks, own, config.setup),
+            commands_fingerprint=_fingerprint(checks, own, config.setup),
             own_agents=own,
-            instructions=_text(folder / "instructions.md"),
+            instructions=reading.instructions,
             reminders=_reminders(config),
-            base_branch=config.base_branch,
+            base_branch=work.said("baseBranch"),
             workspace=WorkspaceRules(
                 root=_root(config.worktree_root, project),
-                rebase=config.rebase_on_start,
-                tell_leftovers=config.preserve_uncommitted,
+                rebase=work.said("rebaseOnStart"),
+                tell_leftovers=work.said("preserveUncommitted"),
             ),
             setup=SetupSpec(
-                commands=setup,
+                commands=config.setup if work.said("installDeps") else (),
                 inputs=config.setup_inputs,
                 timeout_s=config.setup_timeout / 1000,
             ),
@@ -365,6 +448,7 @@ class ConfigFiles:
                 ErrorClass(name): getattr(config.retries, name).rule()
                 for name in RetriesConfig.model_fields
             },
+            limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
         )
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
@@ -374,73 +458,238 @@ class ConfigFiles:
         return Retention(**self.config(None).retention.model_dump())
 
     def config(self, project: Project | None) -> Config:
-        layers = self._layers(project)
-        merged: dict[str, Any] = {}
-        for name, layer in layers.items():
-            if name == "project" and "retention" in self._layer(layer):
-                own = self._home / "config.json"
-                why = "A project cannot say how long things are kept."
-                raise InvalidConfig(f'{layer} has errors. {why} "retention" belongs into {own}.')
-            folder = self._home if name == "user" else layer.parent.parent
-            merged = _merge(merged, _anchored(self._layer(layer), folder))
+        return self._reading(project).config
+
+    def host_limit(self) -> int:
         try:
-            return Config.model_validate(merged)
-        except ValidationError as error:
-            named = " and ".join(str(layer) for layer in layers.values())
-            raise InvalidConfig(f"{named} have errors together.", _faults(error)) from None
+            return self.config(None).limits.host
+        except InvalidConfig:
+            return LimitsConfig().host
+
+    def trouble(self, project: Project | None) -> Trouble | None:
+        look = self._look(project)
+        if look.fault is None:
+            return None
+        return Trouble(look.fault.message, look.fault.details, kept=look.good is not None)
 
     def explain(self, project: Project | None) -> list[Setting]:
         """Every value in effect, with the layer, file and line that it comes from."""
-        config = self.config(project).model_dump(mode="json", by_alias=True, serialize_as_any=True)
-        layers = list(reversed(self._layers(project).items()))
-        return [self._sourced(place, value, layers) for place, value in _leaves(config)]
+        reading = self._reading(project)
+        config = reading.config
+        agents = {**_default_agent(config), **config.agents}
+        shown = config.model_copy(update={"agents": agents})
+        values = shown.model_dump(mode="json", by_alias=True, serialize_as_any=True)
+        return [
+            _sourced(reading, place, value)
+            for place, value in _leaves(values)
+            if value is not None or place[0] != "agents" or place[-1] not in SHARED
+        ]
 
-    def _sourced(
-        self, place: tuple[str, ...], value: Any, layers: Sequence[tuple[Layer, Path]]
-    ) -> Setting:
-        key = ".".join(place)
-        for name, path in layers:
-            written = _written(self._layer(path), place)
-            if written is not None:
-                return Setting(key, value, name, path, _line_of(written, _text(path)))
-        return Setting(key, value, DEFAULT, None, None)
+    def of_run(self, project: Project, run: Run) -> list[RunSetting]:
+        reading = self._reading(project)
+        work = Work.of(reading.config, run)
+        return [
+            RunSetting(key=key, value=work.said(key), layer=work.layer(reading, key))
+            for key in KEYS
+        ]
 
-    def _layers(self, project: Project | None) -> dict[Layer, Path]:
+    def edited(self, project: Project | None, key: str, raw: str | None) -> Edit:
+        """The file of the user, or of a project, with one value set or, without a value, taken out;
+        held to the rules before anything is written."""
+        path, place = self._layers(project)[-1][1], _place(key)
+        before = _text(path)
+        said = _read(path, before or "{}", of_project=project is not None)
+        if raw is None:
+            keys = _written(said, place)
+            if keys is None:
+                raise InvalidInput(f'{path} says nothing about "{key}".')
+            return self._tried(project, path, before, json_text.without(before or "", keys))
+        first: InvalidConfig | None = None
+        for value in _values(raw):
+            after = json_text.with_value(before or "{}\n", place, value)
+            try:
+                return self._tried(project, path, before, after)
+            except InvalidConfig as error:
+                first = first or error
+        assert first is not None
+        raise first
+
+    def _tried(self, project: Project | None, path: Path, before: str | None, after: str) -> Edit:
+        try:
+            self._read(project, {path: after})
+        except InvalidConfig as error:
+            raise InvalidConfig(f"Nothing is changed: {error.message}", error.details) from None
+        return Edit(path, before, after)
+
+    def _reading(self, project: Project | None) -> Reading:
+        look = self._look(project)
+        if look.good is None:
+            assert look.fault is not None
+            raise InvalidConfig(look.fault.message, look.fault.details)
+        return look.good
+
+    def _look(self, project: Project | None) -> Look:
+        key = None if project is None else project.path
+        last = self._looks.get(key)
+        paths = [path for _, path in self._layers(project)]
+        stamps = tuple(map(_stamp, [*paths, *_instructions(project)]))
+        if last is not None and last.settled and last.stamps == stamps:
+            return last
+        settled = all(stamp is None or stamp[0] < time.time_ns() - UNSETTLED_NS for stamp in stamps)
+        try:
+            look = Look(stamps, settled, self._read(project), None)
+        except InvalidConfig as error:
+            look = Look(stamps, settled, last.good if last else None, error)
+        self._looks[key] = look
+        return look
+
+    def _read(self, project: Project | None, instead: Mapping[Path, str] = NO_TEXTS) -> Reading:
+        files: list[File] = []
+        merged: dict[str, Any] = {}
+        for layer, path in self._layers(project):
+            text = instead.get(path) or _text(path)
+            told = None if text is None else _read(path, text, of_project=layer == "project")
+            values = told or dict[str, Any]()
+            files.append(File(layer, path, text or "", values))
+            folder = self._home if layer == "user" else path.parent.parent
+            merged = _merge(merged, _anchored(values, folder))
+        try:
+            config = Config.model_validate(merged)
+        except ValidationError as error:
+            named = " and ".join(str(file.path) for file in files)
+            raise InvalidConfig(f"{named} have errors together.", _faults(error)) from None
+        told = (config.instructions or "", *(_text(path) for path in _instructions(project)))
+        return Reading(tuple(files), config, "\n\n".join(one for one in told if one))
+
+    def _layers(self, project: Project | None) -> list[tuple[Layer, Path]]:
         """The files by the names of their layers, the later wins."""
-        layers: dict[Layer, Path] = {"user": self._home / "config.json"}
+        layers: list[tuple[Layer, Path]] = [("user", self._home / CONFIG)]
         if project is not None:
-            layers["project"] = Path(project.path) / PROJECT_FOLDER / "config.json"
+            layers.append(("project", Path(project.path) / PROJECT_FOLDER / CONFIG))
         return layers
 
-    def _layer(self, path: Path) -> Mapping[str, Any]:
-        try:
-            stat = path.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
-        stamp = (stat.st_mtime_ns, stat.st_size)
-        known = self._cache.get(path)
-        if known is None or known[0] != stamp:
-            known = (stamp, _read(path))
-            self._cache[path] = known
-        return known[1]
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The settings of a run: what is set for it, then what is set for its agent, then what is set
+    for all."""
+
+    config: Config
+    agent: str
+    entry: AgentConfig
+    overrides: Overrides
+
+    @classmethod
+    def of(cls, config: Config, run: Run | None) -> "Work":
+        agent = (run.agent if run else None) or config.default_agent_type
+        entry = config.agents.get(agent) or BUILT_IN.get(agent) or AgentConfig()
+        return cls(config, agent, entry, run.overrides if run else NONE)
+
+    def said(self, key: str) -> Any:
+        together = self.overrides.together
+        return together[key] if key in together else self._configured(key)
+
+    def _configured(self, key: str) -> Any:
+        own = self._own(key)
+        return getattr(self.config, to_snake(key)) if own is None and key in SHARED else own
+
+    def _own(self, key: str) -> Any:
+        return getattr(self.entry, KEYS.get(key, to_snake(key)))
+
+    def layer(self, reading: Reading, key: str) -> str:
+        if key in self.overrides.run:
+            return "run"
+        if key in self.overrides.hook:
+            return "hook"
+        if key in SHARED and self._own(key) is None:
+            return reading.layer(key) or "default"
+        return reading.layer("agents", self.agent, key) or "adapter default"
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    text = _text(path)
+def _default_agent(config: Config) -> Mapping[str, AgentConfig]:
+    name = config.default_agent_type
+    return {name: BUILT_IN[name]} if name in BUILT_IN else {}
+
+
+def _sourced(reading: Reading, place: tuple[str, ...], value: Any) -> Setting:
+    key, found = ".".join(place), reading.written(*place)
+    if found is not None:
+        file, line = found
+        return Setting(key, value, file.layer, file.path, line)
+    layer: Layer = "adapter default" if place[0] == "agents" and len(place) > 1 else "default"
+    return Setting(key, value, layer, None, None)
+
+
+def _instructions(project: Project | None) -> list[Path]:
+    return [] if project is None else [Path(project.path) / PROJECT_FOLDER / "instructions.md"]
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _place(key: str) -> tuple[str, ...]:
+    """The keys between the dots; one that has a dot itself stands in quotes."""
+    if not _DOTTED.fullmatch(key):
+        raise InvalidInput(f'"{key}" is no key; write it as in agents.claude-code.model.')
+    return tuple(quoted or plain for quoted, plain in _PART.findall(key))
+
+
+def _values(raw: str) -> list[Any]:
+    """What a word of the command line can mean: a value of JSON, else the word itself."""
+    try:
+        return [strict_json.loads(raw, max_bytes=MAX_FILE_BYTES, max_depth=20), raw]
+    except ValueError:
+        return [raw]
+
+
+def write(edit: Edit) -> None:
+    """Puts the new text in the place of the old, at once and whole."""
+    path = edit.path.resolve()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=path.parent, prefix=".config-", delete=False, encoding="utf-8"
+        ) as file:
+            file.write(edit.after)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary = Path(file.name)
+        temporary.chmod(stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o644)
+        if _text(path) != edit.before:
+            temporary.unlink()
+            raise Conflict(f"{edit.path} changed in the meantime; try again.")
+        temporary.replace(path)
+    except OSError as error:
+        raise InvalidConfig(f"{edit.path} cannot be written: {error.strerror}.") from None
+
+
+def _read(path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
     try:
         value = strict_json.loads(text, max_bytes=MAX_FILE_BYTES, max_depth=20)
     except ValueError as error:
         raise InvalidConfig(f"{path} is not valid JSON: {error}.") from None
     if not isinstance(value, dict):
         raise InvalidConfig(f"{path} must hold an object.")
+    found: list[str] = []
     try:
         Config.model_validate(value)
     except ValidationError as error:
         # A layer may leave to another what it does not change.
         found = _faults(error, text, but=("missing", "union_tag_not_found"))
-        if found:
-            raise InvalidConfig(f"{path} has errors.", found) from None
-    return cast("dict[str, Any]", value)
+    values = cast("dict[str, Any]", value)
+    for place in OF_THE_MACHINE if of_project else ():
+        keys = _written(values, place)
+        if keys is not None:
+            where = f"line {json_text.line_of(keys, text)}, {'.'.join(place)}"
+            found.append(f"{where}: it is for the whole machine and belongs into your own file")
+    if found:
+        raise InvalidConfig(f"{path} has errors.", found)
+    return values
 
 
 def _faults(error: ValidationError, text: str = "", *, but: Collection[str] = ()) -> list[str]:
@@ -451,7 +700,7 @@ def _faults(error: ValidationError, text: str = "", *, but: Collection[str] = ()
             continue
         # The adapter of an agent is a part of the place that does not stand in the file.
         place = fault["loc"][:2] + fault["loc"][3:] if fault["loc"][0] == "agents" else fault["loc"]
-        line = f"line {_line_of(place, text)}, " if text else ""
+        line = f"line {json_text.line_of(place, text)}, " if text else ""
         found.append(f"{line}{'.'.join(str(part) for part in place)}: {_says(fault)}")
     return found
 
@@ -460,6 +709,8 @@ def _says(fault: ErrorDetails) -> str:
     key = str(fault["loc"][-1])
     match fault["type"]:
         case "extra_forbidden":
+            if key in LATER:
+                return f'"{key}" is not supported yet; leave it out.'
             return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
         case "union_tag_invalid":
             adapter = str(fault.get("ctx", {}).get("tag"))
@@ -477,6 +728,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "checks": CheckConfig,
             "limits": LimitsConfig,
             "review": ReviewConfig,
+            "forge": ForgeConfig,
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
             "quietHours": QuietHoursConfig,
@@ -485,16 +737,6 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         }
         model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _line_of(place: tuple[int | str, ...], text: str) -> int:
-    """The line of the last key, each key looked for behind the one it lies under."""
-    lines = text.splitlines()
-    found = 0
-    for part in place:
-        quoted = json.dumps(part, ensure_ascii=False)
-        found = next((n for n in range(found, len(lines)) if quoted in lines[n]), found)
-    return found + 1
 
 
 def _leaves(
@@ -563,7 +805,7 @@ def _anchored(layer: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
 def _programs(layer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """What a file says about the programs of agents, by agent."""
     said = {
-        name: {key: agent[key] for key in TRUSTED_KEYS if key in agent}
+        name: {key: agent[key] for key in PROGRAM_KEYS if key in agent}
         for name, agent in _agents_of(layer).items()
     }
     return {name: programs for name, programs in said.items() if programs}
@@ -571,6 +813,21 @@ def _programs(layer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 def _root(configured: str | None, project: Project) -> Path | None:
     return Path(project.path, Path(configured).expanduser()) if configured else None
+
+
+def _commands(
+    checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
+) -> dict[str, str]:
+    """All that would be run, by its place in the configuration."""
+    found = {f"checks.{name}": check.command for name, check in checks.items() if check.command}
+    found |= {f"setup.{number}": command for number, command in enumerate(setup, 1)}
+    for name, said in agents.items():
+        found |= {f"agents.{name}.{key}": _words(value) for key, value in said.items()}
+    return found
+
+
+def _words(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _fingerprint(
@@ -584,11 +841,11 @@ def _fingerprint(
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _text(path: Path) -> str:
+def _text(path: Path) -> str | None:
     try:
         return bounded_text(path, MAX_FILE_BYTES)
     except FileNotFoundError:
-        return ""
+        return None
     except ValueError as error:
         raise InvalidConfig(f"{path} {error}.") from None
 
@@ -597,11 +854,11 @@ def bounded_text(path: Path, most: int) -> str:
     """The file's text, or ValueError with what is wrong. A project's file may be a link to
     anything: never waits, as a pipe would make it, nor fills memory."""
     try:
-        stat = path.stat()
-        if not S_ISREG(stat.st_mode):
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
             raise ValueError("is not a file")
-        if stat.st_size > most:
-            raise ValueError(f"has {stat.st_size} bytes; {most} are read at most")
+        if found.st_size > most:
+            raise ValueError(f"has {found.st_size} bytes; {most} are read at most")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(f"is not UTF-8 text (byte {error.start})") from None

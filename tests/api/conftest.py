@@ -16,7 +16,7 @@ from agents_manager.domain.task import Project
 from agents_manager.flow import tasks
 from agents_manager.settings import Settings
 from tests.api.scenes import OWNER, PORT, Scene
-from tests.repos import make_repo, own_home
+from tests.repos import make_repo, own_home, scripted_home
 
 __all__ = ["own_home"]
 
@@ -28,7 +28,7 @@ def repo(tmp_path: Path, own_home: Path) -> Path:
 
 @pytest.fixture
 async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
+    async with bootstrap.client(Settings(scripted_home(tmp_path / "home"), None)) as program:
         yield program
 
 

@@ -50,12 +50,14 @@ async def test_changed_commands_are_trusted_anew(
 
     url = f"{API}/projects/{project.id}"
     configure(json.dumps({"checks": {"test": {"command": "make test"}}}))
-    assert (await api.get(url)).json()["commands_trusted"] is False
+    shown = (await api.get(url)).json()
+    assert shown["commands_trusted"] is False
+    assert shown["changed_commands"] == ['checks.test is new: "make test"']
     assert (await api.post(f"{url}/trust")).json()["commands_trusted"] is True
     assert (await api.get(url)).json()["commands_trusted"] is True
     configure('{"chekcs": {}}')
     shown = (await api.get(url)).json()
-    assert shown["commands_trusted"] is False
+    assert (shown["config_kept"], shown["commands_trusted"]) == (True, True)
     assert any("chekcs" in line for line in shown["config_errors"])
     told(await api.post(f"{url}/trust"), 422, "InvalidConfig")
 
@@ -321,8 +323,10 @@ async def test_settings_are_told_with_their_sources(
         "line": 2,
     }
     assert items["limits.host"] == {"value": 8, "layer": "default", "file": None, "line": None}
-    file.write_text('{"branchPrfix": "x/"}')
-    assert "line 1" in told(await api.get(url), 422, "InvalidConfig")["details"][0]
+    file.write_text('{"branchPrfix": "y/"}')
+    kept = (await api.get(url)).json()
+    assert "line 1" in kept["errors"][1]
+    assert {one.pop("key"): one for one in kept["items"]} == items
     told(await api.get(f"{API}/projects/nowhere/settings"), 404, "ProjectNotFound")
 
 
@@ -344,8 +348,11 @@ async def test_a_run_is_started_by_hand(api: httpx.AsyncClient, scene: Scene) ->
     told(await api.post(url, json={"agent": "nobody"}), 422, "AgentNotFound")
     asked = await scene.s.store.read(lambda tx: tx.prompts.pending(task.id))
     assert len(asked) == 1
+    wrong = told(await api.post(url, json={"settings": {"timout": 5}}), 422, "InvalidInput")
+    assert 'Did you mean "timeout"?' in wrong["details"][0]
     order = {"mode": "investigate", "agent": "scripted", "model": "small"}
-    again = (await api.post(url, json=order)).json()
+    again = (await api.post(url, json={**order, "settings": {"timeout": 5000}})).json()
     assert {name: again[name] for name in order} == order
+    assert again["overrides"] == {"hook": {}, "run": {"timeout": 5000, "model": "small"}}
     assert again["status"] == "queued"
     assert await scene.s.store.read(lambda tx: tx.prompts.pending(task.id)) == []

@@ -363,13 +363,13 @@ async def test_an_effect_that_waits_for_its_time_holds_up_those_behind(any_store
 
     await any_store.write(write)
     assert await any_store.read(lambda tx: tx.effects.due(later(59), 9)) == []
-    assert await any_store.read(lambda tx: tx.effects.next_due()) == NOW
+    assert await any_store.read(lambda tx: tx.effects.next_due(NOW)) == later(60)
     [first] = await any_store.read(lambda tx: tx.effects.due(later(60), 9))
     assert first == an_effect("first", due_at=later(60), attempt=2)
 
 
 async def test_open_effects(any_store: Database) -> None:
-    assert await any_store.read(lambda tx: tx.effects.next_due()) is None
+    assert await any_store.read(lambda tx: tx.effects.next_due(NOW)) is None
 
     def write(tx: Tx) -> None:
         furnish(tx, "task-1", "task-2")
@@ -386,7 +386,8 @@ async def test_open_effects(any_store: Database) -> None:
     everywhere = ids(await any_store.read(lambda tx: tx.effects.open()))
     assert everywhere == ["started", "pending", "elsewhere"]
     assert ids(await any_store.read(lambda tx: tx.effects.started())) == ["started", "elsewhere"]
-    assert await any_store.read(lambda tx: tx.effects.next_due()) == later(5)
+    assert await any_store.read(lambda tx: tx.effects.next_due(NOW)) == later(5)
+    assert await any_store.read(lambda tx: tx.effects.next_due(later(5))) is None
     with pytest.raises(NotFound, match="nothing"):
         await any_store.read(lambda tx: tx.effects.get(EffectId("nothing")))
 

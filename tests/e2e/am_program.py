@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.repos import scripted_home
+
 T = TypeVar("T")
 
 PROGRAM = Path(sys.executable).with_name("am")
@@ -108,6 +110,7 @@ class Am:
         return json.loads(self.text(*args, "--json", input=input))
 
     def make_repo(self) -> None:
+        scripted_home(self.home)
         self.repo.mkdir()
         self.git("init", "-q", "-b", "main")
         (self.repo / "README.md").write_text("# Shop\n")

@@ -30,7 +30,7 @@ def refused(done: Done, says: str) -> None:
 
 def test_a_backup_of_a_working_server_is_brought_back(am: Am, tmp_path: Path) -> None:
     kept = tmp_path / "kept.zip"
-    (am.home / "config.json").write_text('{"limits": {"host": 2}}')
+    (am.home / "config.json").write_text('{"limits": {"host": 2}, "defaultAgentType": "scripted"}')
     (am.home / "token").write_text("secret")
     with am.quickly():
         task = am.json("task", "create", "Door", "--pipeline", "simple", "--start")["task"]["id"]

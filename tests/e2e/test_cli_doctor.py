@@ -36,6 +36,7 @@ def findings(document: Any) -> dict[str, tuple[str, str]]:
 
 
 def test_where_nothing_is_nothing_is_made(am: Am) -> None:
+    shutil.rmtree(am.home)
     code, found = told(am)
     assert code == 0
     assert not am.home.exists()

@@ -100,8 +100,8 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         assert run("prompt", "answer", "--accept", id=again)["task"]["status"] == "in_progress"
         am.open_prompt(task)
         ended: str = am.json("run", "list", "--task", task)[0]["id"]
-        for args in ("run show", "run checks", "run transcript", "run watch", "run diff"):
-            run(*args.split(), id=ended)
+        for args in ("show", "checks", "transcript", "watch", "diff"):
+            run("run", args, id=ended)
         run("review", task, "--request-changes", "Again, please.")
         live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]
         assert am.json("run", "watch", ended)["run"]["status"] == "completed"
@@ -151,9 +151,13 @@ def _begin(run: Callable[..., Any]) -> None:
     run("init", ".")
     run("project", "add", ".", "--name", "shop")
     assert run("config", "show")["project"] == "shop"
+    assert run("config", "set", "branchPrefix", "robot/", "--yes")["written"]
+    assert run("config", "unset", "branchPrefix", "--yes")["written"]
 
 
 def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
+    [*_, first] = am.json("run", "list", "--task", task)
+    assert am.json("config", "show", "--run", first["id"])["began"]
     (am.repo / "task.json").write_text(json.dumps(run("task", "export", id=task)))
     assert run("task", "import", "task.json")["task"]["title"] == "Door"
     assert task in [one["task"] for one in run("task", "clean")]

@@ -19,6 +19,7 @@ from agents_manager.flow import hooks, supervisor
 from agents_manager.settings import Settings
 from tests.faults import controls, git_deaths, invariants, points, scenario
 from tests.faults.scenario import TO_THE_END, Walk
+from tests.repos import scripted_home
 
 LIMIT_S = 40.0
 DYING_RUNNER = Path(__file__).with_name("dying_runner.py")
@@ -117,7 +118,7 @@ async def _walk(case: Path, plan: Plan) -> Ending:
     }
     if plan.walk.timed:
         parts["clock"] = scenario.TurnedClock(evidence / "clock")
-    async with bootstrap.worker(Settings(home, plan.url), **parts) as worker:
+    async with bootstrap.worker(Settings(scripted_home(home), plan.url), **parts) as worker:
         try:
             task_id = await scenario.go(worker, repo, plan.walk)
         except scenario.Stuck as error:

@@ -157,7 +157,7 @@ async def test_performing_a_finished_effect_does_nothing(world: worlds.World) ->
 async def test_the_most_urgent_task_gets_the_first_free_place(tmp_path: Path, repo: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (home / "config.json").write_text('{"limits": {"host": 1}}')
+    (home / "config.json").write_text('{"limits": {"host": 1}, "defaultAgentType": "scripted"}')
     async with bootstrap.client(Settings(home, None)) as program:
         s = program.services
         project = await tasks.add_project(s, repo, None, None)

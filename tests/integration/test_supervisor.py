@@ -22,7 +22,7 @@ from agents_manager.flow.runs.places import job_dir
 from agents_manager.flow.watchdog import Seen, Watchdog
 from agents_manager.settings import Settings
 from agents_manager.store.database import Database
-from tests import repos, worlds
+from tests import repos
 from tests.worlds import ANN, GREETING, World
 
 HANG: Mapping[str, Any] = {"implement": [[{"say": "Up."}, {"hang": True}], *GREETING["implement"]]}
@@ -218,7 +218,8 @@ async def test_below_a_threshold_no_agent_starts_and_those_at_work_go_on(world: 
     config = world.program.settings.home / "config.json"
     first = await world.start(HANG, pipeline="simple")
     run = await at_work(world, first)
-    config.write_text(json.dumps({"limits": {"freeDiskMb": 10**9}}))
+    before = config.read_text()
+    config.write_text(json.dumps({**json.loads(before), "limits": {"freeDiskMb": 10**9}}))
     task = await world.start(GREETING, pipeline="simple", title="Second")
     assert await supervisor.disk(world.s) == [task.id]
     assert await supervisor.disk(world.s) == []
@@ -228,7 +229,7 @@ async def test_below_a_threshold_no_agent_starts_and_those_at_work_go_on(world: 
     assert view.run is not None
     assert view.run.status is RunStatus.QUEUED
     assert lives(runner_pid(world, run))
-    config.write_text(json.dumps(worlds.NO_RETRIES))
+    config.write_text(before)
     await world.until(task, "review")
     assert await supervisor.disk(world.s) == []
 

@@ -79,8 +79,24 @@ def guarded(type: str, **params: Any) -> dict[str, Any]:
         ),
         pytest.param(
             guarded("within_budget", taskUSD=5),
-            "transitions.1.guards.1.params.taskUSD: Extra inputs are not permitted",
+            'transitions.1.guards.1.params.taskUSD: there is no key "taskUSD".'
+            ' Did you mean "taskUsd"?',
             id="unknown-parameter",
+        ),
+        pytest.param(
+            {"hooks": [{"type": "start_agent", "params": {"mode": "plan", "modell": "x"}}]},
+            'transitions.1.hooks.0.params.modell: there is no key "modell". Did you mean "model"?',
+            id="unknown-parameter-of-a-hook",
+        ),
+        pytest.param(
+            {"hooks": [{"type": "start_phase_agent", "params": {"timeout": 0}}]},
+            "transitions.1.hooks.0.params.timeout: Input should be greater than 0",
+            id="parameter-of-a-hook-out-of-range",
+        ),
+        pytest.param(
+            {"hooks": [{"type": "start_agent", "params": {"command": ["sh"]}}]},
+            'transitions.1.hooks.0.params.command: there is no key "command".',
+            id="program-in-a-hook",
         ),
     ],
 )

@@ -13,9 +13,11 @@ from agents_manager.agents.config import CommandConfig
 from agents_manager.domain.cost import Price
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.reminder import QuietHours, Reminders
+from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import Project
-from agents_manager.errors import InvalidConfig
+from agents_manager.errors import Conflict, InvalidConfig, InvalidInput
 from agents_manager.settings import ConfigFiles, Settings
+from tests.contract.store_values import a_run
 
 Write = Callable[[Any], Path]
 
@@ -69,7 +71,7 @@ def faults(files: ConfigFiles, project: Project) -> tuple[str, list[str]]:
 
 def test_without_files_there_are_defaults(files: ConfigFiles, project: Project) -> None:
     config = files.of(project)
-    assert (config.default_agent, config.default_pipeline) == ("scripted", "feature")
+    assert (config.default_agent, config.default_pipeline) == ("claude-code", "feature")
     assert config.branch_prefix == "agent/"
     assert [(c.name, c.command, c.modes) for c in config.checks] == [("no-secrets", None, ("*",))]
     assert (config.fail_on_error, config.fail_on_warning, config.max_fix_rounds) == (True, False, 3)
@@ -150,8 +152,10 @@ def test_instructions_are_read_from_the_project(files: ConfigFiles, project: Pro
     path.write_text("Use tabs.", encoding="utf-8")
     assert files.of(project).instructions == "Use tabs."
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(InvalidConfig, match=r"instructions\.md is not UTF-8 text"):
-        files.of(project)
+    trouble = files.trouble(project)
+    assert trouble
+    assert "instructions.md is not UTF-8 text" in trouble.message
+    assert files.of(project).instructions == "Use tabs."
 
 
 # ------------------------------------------------------------------------------------- faults
@@ -384,9 +388,10 @@ def test_a_layer_may_change_a_part_of_what_another_says(
     write_project({"checks": {"test": {"severity": "warning"}}})
     assert files.config(project).checks["test"].command == "make test"
     home.unlink()
-    message, details = faults(files, project)
-    assert message.endswith("have errors together.")
-    assert details == ['checks: the check "test" needs a command']
+    trouble = files.trouble(project)
+    assert trouble
+    assert trouble.message.endswith("have errors together.")
+    assert trouble.details == ('checks: the check "test" needs a command',)
 
 
 # ------------------------------------------------------------------------------------- reminders
@@ -449,12 +454,200 @@ def test_every_value_is_told_with_the_layer_file_and_line_it_comes_from(
     assert told["failOnError"] == (False, "user", home, 6)
     assert told["checks.test.command"] == ("true", "project", own, 4)
     assert told["checks.test.timeout"] == (120_000, "default", None, None)
-    assert told["agents"] == ({}, "default", None, None)
+    assert told["agents.claude-code.timeout"] == (600_000, "adapter default", None, None)
+    assert "agents.claude-code.autoCommit" not in told
     alone = {s.key: (s.value, s.layer) for s in files.explain(None)}
     assert alone["branchPrefix"] == ("x/", "user")
     write_project({"chekcs": {}})
+    assert {s.key: (s.value, s.layer, s.file, s.line) for s in files.explain(project)} == told
     with pytest.raises(InvalidConfig, match="has errors"):
-        files.explain(project)
+        ConfigFiles(home.parent).explain(project)
+
+
+# ----------------------------------------------------------------------------------- live reload
+
+
+def test_a_file_that_breaks_leaves_in_force_what_it_said(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    path = write_project({"branchPrefix": "good/", "checks": {"test": {"command": "true"}}})
+    good = files.of(project)
+    assert files.trouble(project) is None
+    whole = path.read_text()
+    for torn in range(len(whole.rstrip())):
+        path.write_text(whole[:torn])
+        assert files.of(project) == good
+        trouble = files.trouble(project)
+        assert trouble, torn
+        assert trouble.kept
+        assert str(path) in trouble.message
+    path.write_text(whole.replace("good/", "new/"))
+    assert files.of(project).branch_prefix == "new/"
+    assert files.trouble(project) is None
+
+
+def test_a_file_that_was_never_sound_is_refused(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    write_project({"chekcs": {}})
+    trouble = files.trouble(project)
+    assert trouble
+    assert not trouble.kept
+    assert trouble.details == ('line 2, chekcs: there is no key "chekcs". Did you mean "checks"?',)
+    with pytest.raises(InvalidConfig):
+        files.of(project)
+
+
+def test_a_change_of_the_same_size_at_the_same_time_is_seen(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    path = write_project({"branchPrefix": "a/"})
+    assert files.of(project).branch_prefix == "a/"
+    times = path.stat().st_mtime_ns
+    path.write_text(path.read_text().replace("a/", "b/"))
+    os.utime(path, ns=(times, times))
+    assert files.of(project).branch_prefix == "b/"
+
+
+# --------------------------------------------------------------------------------- agents and runs
+
+
+def test_an_agent_wins_over_the_project_and_a_run_over_its_agent(
+    files: ConfigFiles, project: Project, write_home: Write, write_project: Write
+) -> None:
+    write_home({"agents": {"codex": {"autoCommit": True, "timeout": 1000, "baseBranch": "next"}}})
+    write_project(
+        {
+            "defaultAgentType": "codex",
+            "setup": ["npm ci"],
+            "autoCommit": False,
+            "branchPrefix": "p/",
+            "agents": {"codex": {"maxTurns": 7, "branchPrefix": "c/"}},
+        }
+    )
+    default = files.of(project)
+    assert (default.auto_commit, default.base_branch) == (True, "next")
+    assert (default.branch_prefix, default.setup.commands) == ("c/", ("npm ci",))
+    other = files.of(project, a_run(agent="scripted"))
+    assert (other.auto_commit, other.branch_prefix, other.base_branch) == (False, "p/", None)
+    set_for = Overrides(hook={"model": "h", "timeout": 2}, run={"model": "r", "installDeps": False})
+    run = a_run(agent="codex", overrides=set_for)
+    assert files.of(project, run).setup.commands == ()
+    told = {one.key: (one.value, one.layer) for one in files.of_run(project, run)}
+    assert told == {
+        "model": ("r", "run"),
+        "timeout": (2, "hook"),
+        "silenceTimeout": (None, "adapter default"),
+        "maxTurns": (7, "project"),
+        "outputBytes": (200 * 1024 * 1024, "adapter default"),
+        "systemPrompt": (None, "adapter default"),
+        "autoCommit": (True, "user"),
+        "rebaseOnStart": (False, "default"),
+        "preserveUncommitted": (True, "default"),
+        "installDeps": (False, "run"),
+    }
+
+
+def test_what_is_not_run_now_is_trusted_all_the_same(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    """Else a run that is told to install would run what nobody trusted."""
+    write_project({"installDeps": False})
+    before = files.of(project).commands_fingerprint
+    write_project({"installDeps": False, "setup": ["curl evil"]})
+    changed = files.of(project)
+    assert changed.setup.commands == ()
+    assert changed.commands == {"setup.1": "curl evil"}
+    assert changed.commands_fingerprint != before
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"sandbox": {"level": "auto"}}, 'sandbox: "sandbox" is not supported yet; leave it out.'),
+        ({"notifications": {}}, 'notifications: "notifications" is not supported yet'),
+        ({"roles": {}}, 'roles: "roles" is not supported yet'),
+        ({"forge": {"type": "github"}}, "forge.type: Input should be 'local'"),
+        ({"limits": {"host": 2}}, "line 3, limits.host: it is for the whole machine and"),
+        ({"limits": {"projct": 2}}, 'Did you mean "project"?'),
+        ({"review": {"assumeAproved": True}}, 'Did you mean "assumeApproved"?'),
+    ],
+)
+def test_what_does_nothing_is_not_taken(
+    files: ConfigFiles, project: Project, write_project: Write, config: Any, said: str
+) -> None:
+    write_project(config)
+    _, details = faults(files, project)
+    assert said in details[0]
+
+
+# --------------------------------------------------------------------------------------- editing
+
+
+def test_a_value_is_set_and_everything_else_left_as_it_was(
+    files: ConfigFiles, project: Project
+) -> None:
+    path = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
+    text = '{ "agents": {"codex": {"maxTurns": 5}},\n\n  "setup": ["a",   "b"] }\n'
+    path.write_text(text)
+    edit = files.edited(project, "agents.codex.model", "gpt-5")
+    assert edit.before == text
+    assert path.read_text() == text
+    settings.write(edit)
+    assert path.read_text() == text.replace('"maxTurns": 5', '"maxTurns": 5, "model": "gpt-5"')
+    assert files.of(project).setup.commands == ("a", "b")
+    settings.write(files.edited(project, "agents.codex.model", None))
+    assert path.read_text() == text
+    settings.write(files.edited(project, 'prices."gpt-4.1"', '{"input": 2, "output": 8}'))
+    settings.write(files.edited(project, 'prices."gpt-4.1".input', "2.5"))
+    assert files.of(project).prices["gpt-4.1"].input == 2.5
+
+
+def test_words_are_read_as_the_key_needs_them(files: ConfigFiles, project: Project) -> None:
+    def after(key: str, raw: str) -> Any:
+        return json.loads(files.edited(project, key, raw).after)
+
+    assert after("autoCommit", "false") == {"autoCommit": False}
+    assert after("agents.codex.model", "5") == {"agents": {"codex": {"model": "5"}}}
+    assert after("setup", '["npm ci"]') == {"setup": ["npm ci"]}
+    assert after("defaultPipeline", "bug") == {"defaultPipeline": "bug"}
+
+
+@pytest.mark.parametrize(
+    ("key", "raw", "said"),
+    [
+        ("autoComit", "true", 'Did you mean "autoCommit"?'),
+        ("autoCommit", "perhaps", "autoCommit: Input should be a valid boolean"),
+        ("agents.mine.model", "x", 'its "adapter" is missing'),
+        ("limits.host", "2", "it is for the whole machine"),
+    ],
+)
+def test_a_change_that_would_break_the_file_is_refused(
+    files: ConfigFiles, project: Project, key: str, raw: str, said: str
+) -> None:
+    with pytest.raises(InvalidConfig) as caught:
+        files.edited(project, key, raw)
+    assert said in caught.value.details[0]
+    assert not (Path(project.path) / settings.PROJECT_FOLDER / "config.json").exists()
+
+
+def test_what_is_not_there_cannot_be_taken_out(files: ConfigFiles, project: Project) -> None:
+    with pytest.raises(InvalidInput, match='says nothing about "autoCommit"'):
+        files.edited(project, "autoCommit", None)
+    with pytest.raises(InvalidInput, match="is no key"):
+        files.edited(project, "a..b", "1")
+
+
+def test_a_file_that_changed_since_it_was_shown_is_not_written(
+    files: ConfigFiles, project: Project, write_project: Write
+) -> None:
+    edit = files.edited(project, "autoCommit", "false")
+    path = write_project({"branchPrefix": "mine/"})
+    kept = path.read_text()
+    with pytest.raises(Conflict, match="changed in the meantime"):
+        settings.write(edit)
+    assert path.read_text() == kept
+    assert [f.name for f in path.parent.iterdir()] == ["config.json"]
 
 
 # -------------------------------------------------------------------------------------- prices
@@ -509,8 +702,9 @@ def test_how_long_things_are_kept(files: ConfigFiles, tmp_path: Path, project: P
     # A repository cannot have its user's transcripts removed.
     theirs = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
     theirs.write_text(json.dumps({"retention": {"transcriptsDays": 1}}))
-    with pytest.raises(InvalidConfig, match="cannot say how long things are kept"):
+    with pytest.raises(InvalidConfig) as refused:
         files.of(project)
+    assert "retention: it is for the whole machine" in refused.value.details[0]
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,7 @@ class ClaudeCodeAgent:
         mcp=True,
         reports_cost=True,
         read_only_modes=True,
+        system_prompt=True,
         interrupts=True,
     )
     how_to_end = HOW_TO_END
@@ -100,6 +101,10 @@ class ClaudeCodeAgent:
     @property
     def model(self) -> str | None:
         return self._config.model
+
+    @property
+    def system_prompt(self) -> str | None:
+        return self._config.system_prompt
 
     def job(self, turn: Turn) -> Job:
         if find_spec(SDK) is None:

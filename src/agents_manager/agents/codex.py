@@ -55,6 +55,10 @@ class CodexAgent:
     def model(self) -> str | None:
         return self._config.model
 
+    @property
+    def system_prompt(self) -> str | None:
+        return self._config.system_prompt
+
     def job(self, turn: Turn) -> Job:
         path = login_shell.path()
         home, scratch = turn.home / HOME, turn.dir / "tmp"

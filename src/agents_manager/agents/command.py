@@ -30,6 +30,10 @@ class CommandAgent:
     def model(self) -> str | None:
         return self._config.model
 
+    @property
+    def system_prompt(self) -> str | None:
+        return self._config.system_prompt
+
     def job(self, turn: Turn) -> Job:
         env = environment.of(turn, path=login_shell.path(), names=self._config.env)
         program, *arguments = self._config.command

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from agents_manager.domain.run import Limits
-from agents_manager.domain.value import Lenient
+from agents_manager.domain.run_settings import RunSettings
 from agents_manager.errors import closest
 
 PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model")
@@ -18,21 +18,20 @@ CODEX_FIXED = (
 """Settings of Codex that say what its commands may do."""
 
 
-class AgentConfig(Lenient):
+class AgentConfig(RunSettings):
     """What every agent can be told."""
 
     display_name: str | None = None
     """How people see it called; its own name where left out."""
-    model: str | None = None
-    """The model it asks for; the agent's own choice where left out."""
-    timeout_ms: int = Field(default=600_000, gt=0, alias="timeout")
-    """How long a run may take, in milliseconds."""
-    silence_timeout_ms: int | None = Field(default=None, gt=0, alias="silenceTimeout")
-    """How long a run may go on without any output, in milliseconds; no limit where left out."""
-    max_turns: int | None = Field(default=None, gt=0)
-    """How many messages an agent may write in a run; no limit where left out."""
-    output_bytes: int = Field(default=200 * 1024 * 1024, gt=0)
-    """How much output of a run is kept; the rest is dropped and the run marked as truncated."""
+    base_branch: str | None = Field(default=None, min_length=1)
+    """Where the work of tasks is merged to that it is the first to work at; the project's where
+    left out."""
+    branch_prefix: str | None = None
+    """What the branches of these tasks begin with; as the project's do where left out."""
+    auto_push: bool | None = None
+    """Push its branches where there is a remote; as the project does where left out."""
+    branch_strategy: Literal["new-per-task"] | None = None
+    """As the project's."""
 
     @property
     def limits(self) -> Limits:
@@ -92,8 +91,6 @@ class ClaudeCodeConfig(AgentConfig):
 
     adapter: Literal["claude-code"] = "claude-code"
     """Claude Code, by its SDK."""
-    system_prompt: str | None = Field(default=None, max_length=100_000)
-    """What is added to its own system prompt."""
     env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
     """Names of environment variables that are passed on to it, beside the usual ones and those of
     its account."""
@@ -131,8 +128,12 @@ CONFIGS: Mapping[str, type[AgentConfig]] = {
 }
 """The model of each adapter. An agent with the name of an adapter need not name it again."""
 
-TRUSTED_KEYS = ("adapter", "command", "env", "settings")
-"""What says which program runs and what it is told: of a project's file, only once trusted."""
+BUILT_IN: Mapping[str, AgentConfig] = {
+    "scripted": ScriptedConfig(),
+    "claude-code": ClaudeCodeConfig(),
+    "codex": CodexConfig(),
+}
+"""Agents that need no configuration."""
 
 AnyConfig: TypeAlias = Annotated[
     ScriptedConfig | CommandConfig | ClaudeCodeConfig | CodexConfig,

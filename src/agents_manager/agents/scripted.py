@@ -29,6 +29,10 @@ class ScriptedAgent:
     def model(self) -> str | None:
         return self._config.model
 
+    @property
+    def system_prompt(self) -> str | None:
+        return self._config.system_prompt
+
     def job(self, turn: Turn) -> Job:
         steps = {"session": turn.session or turn.run.id, "steps": self._steps(turn)}
         return Job(

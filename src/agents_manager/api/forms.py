@@ -114,6 +114,10 @@ class RunForm(Form):
     mode: Short | None = None
     agent: Short | None = None
     model: Short | None = None
+    """The same as `model` in the settings."""
+    settings: Annotated[dict[Short, Any], Field(max_length=50)] = {}
+    """For this run: timeout, maxTurns and the other keys of an agent that say nothing of its
+    program."""
 
 
 class RetryForm(Form):

@@ -134,6 +134,8 @@ class Setting(schemas.Out):
 
 
 class Settings(schemas.Out):
+    errors: list[str]
+    """What is wrong with the files; the items are then what they said before."""
     items: list[Setting]
     next: str | None
 
@@ -366,6 +368,7 @@ class Capabilities(schemas.Out):
     mcp: bool
     reports_cost: bool
     read_only_modes: bool
+    system_prompt: bool
     harmless: bool
     """It plays a script and needs no consent."""
     interrupts: bool

@@ -51,8 +51,13 @@ class Project(Out):
     base_branch: str
     commands_trusted: bool
     """Whether the project's commands, as they stand now, may run."""
+    changed_commands: list[str]
+    """What became of its commands since they were trusted."""
     config_errors: list[str]
-    """What is wrong with its configuration file; nothing runs until it is corrected."""
+    """What is wrong with its configuration files."""
+    config_kept: bool
+    """Whether settings are in force: those of the files or, while these are broken, what they said
+    before. Where it is false, nothing is started until they are corrected."""
     consented_at: datetime | None
     """Since when agents may work at it without a sandbox; null: they may not."""
     created_at: datetime
@@ -149,6 +154,17 @@ class Usage(Out):
     cost_usd: float | None
 
 
+class Overrides(Out):
+    hook: Json
+    run: Json
+
+
+class RunSetting(Out):
+    key: str
+    value: Any
+    layer: str
+
+
 class Run(Out):
     id: str
     task_id: str
@@ -180,6 +196,10 @@ class Run(Out):
     """`none` where the agent worked unsandboxed; null where it needed no sandbox."""
     transcript_removed_at: datetime | None
     """When retention removed its transcript; null: it did not."""
+    overrides: Overrides
+    """What the hook and who started it set for this run."""
+    settings: list[RunSetting] | None
+    """What it was started with, each with its layer; null until it begins."""
 
 
 class ResumePoint(Out):

@@ -21,7 +21,7 @@ from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
-from agents_manager.flow import pipelines
+from agents_manager.flow import agents, pipelines
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
 from agents_manager.store.database import schema_of
 from agents_manager.store.migrate import HEAD
@@ -142,7 +142,8 @@ def _user_config(home: Path) -> Finding:
 
 def _broken(name: str, error: AgentsManagerError) -> Finding:
     text = " ".join([error.message, *error.details])
-    return Finding(name, "fail", text, "Correct the file; nothing is started until then.")
+    way = "Correct the file. A server that read it before goes on with what it said then."
+    return Finding(name, "fail", text, way)
 
 
 def _database(place: Settings) -> Finding:
@@ -261,8 +262,8 @@ async def _project(program: Program, project: Project) -> Finding:
     wrong = [line for file in await pipelines.files_of(s, project) for line in file.errors]
     if wrong:
         return Finding(name, "fail", f"A pipeline file is broken: {wrong[0]}", "am pipeline list")
-    own = any(c.command for c in config.checks) or config.own_agents
-    if own and project.trusted_commands != config.commands_fingerprint:
+    changed = agents.changes(project, config)
+    if changed:
         way = f"Look at them, then: am project trust {project.name}"
-        return Finding(name, "warn", "Its commands changed and are not trusted.", way)
+        return Finding(name, "warn", f"Its commands are not trusted: {'; '.join(changed)}.", way)
     return Finding(name, "ok", project.path)

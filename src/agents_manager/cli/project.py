@@ -7,6 +7,7 @@ import click
 from agents_manager.cli import arguments, session
 from agents_manager.cli.render import Line, counted
 from agents_manager.cli.session import Desk
+from agents_manager.errors import InvalidInput
 
 
 @click.group()
@@ -82,14 +83,25 @@ async def remove(desk: Desk, project: str, force: bool, stop: bool) -> None:
 
 @project.command()
 @arguments.project_here
+@click.option("--yes", is_flag=True, help="Without being asked.")
 @session.command
-async def trust(desk: Desk, project: str | None) -> None:
-    """Allow the commands of a project's configuration to run as they stand now."""
-    from agents_manager.cli.pages import catalog
-    from agents_manager.flow import tasks
+async def trust(desk: Desk, project: str | None, yes: bool) -> None:
+    """Allow the commands of a project's configuration to run as they stand now.
 
-    trusted = await tasks.trust_project(desk.services, await desk.project(project))
-    config = desk.services.configs.of(trusted)
+    Says first what changed since they were trusted.
+    """
+    from agents_manager.cli import interview
+    from agents_manager.cli.pages import catalog
+    from agents_manager.flow import agents, tasks
+
+    found = await desk.project(project)
+    config = desk.services.configs.of(found)
+    changed = agents.changes(found, config)
+    for change in changed:
+        desk.output.say(change)
+    if changed and not yes and interview.possible() and not click.confirm("Trust them?", err=True):
+        raise InvalidInput("Nothing is trusted that was not before.")
+    trusted = await tasks.trust_project(desk.services, found, config.commands_fingerprint)
     document = {"project": trusted, "config": config}
     desk.output.show(document, lambda: catalog.project(trusted, config))
 

@@ -9,7 +9,7 @@ from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.prompt import show_diff
 from agents_manager.cli.render import Line, one_line, short
 from agents_manager.cli.session import Desk
-from agents_manager.errors import InvalidInput, closest
+from agents_manager.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from agents_manager.flow.ports import Tx
 
 MAX_COMPLAINTS = 16 * 1024
-OVERRIDES = ("model",)
-"""What can be set for one run."""
 
 
 @click.group()
@@ -116,15 +114,24 @@ async def retry(desk: Desk, run: str) -> None:
 @arguments.task
 @click.option("--mode", help="plan, implement, review, …; as in the last run unless given.")
 @click.option("--agent", help="As in the last run unless given.")
-@click.option("--set", "pairs", multiple=True, metavar="KEY=VALUE", help="For this run: model.")
+@click.option("--model", help="For this run; the same as --set model=NAME.")
+@click.option(
+    "--set", "pairs", multiple=True, metavar="KEY=VALUE", help="For this run: timeout, maxTurns, …"
+)
 @session.command
 async def start(
-    desk: Desk, task: str, mode: str | None, agent: str | None, pairs: tuple[str, ...]
+    desk: Desk,
+    task: str,
+    mode: str | None,
+    agent: str | None,
+    model: str | None,
+    pairs: tuple[str, ...],
 ) -> None:
     """Start the agent of a task again where it stands, for instance in another mode."""
     from agents_manager.flow import remedies
 
-    order = remedies.Order(mode=mode, agent=agent, **_overrides(pairs))
+    wanted = {**_overrides(pairs), **({"model": model} if model else {})}
+    order = remedies.Order(mode=mode, agent=agent, settings=wanted)
     started = await desk.write(
         lambda tx: remedies.start_run(tx, desk.services, task, desk.actor, order)
     )
@@ -186,28 +193,27 @@ async def diff(desk: Desk, run: str) -> None:
     """Print what a run changed, as a diff that git can apply."""
     from agents_manager.flow import branches
 
-    found, _, project = await _found(desk, run)
+    found, task, project = await _found(desk, run)
     repo, workspaces = Path(project.path), desk.services.workspaces
     if found.branch is None or found.base_sha is None:
         raise InvalidInput(f"Run {found.id} ({found.status}) has no branch yet.")
     head = found.head_sha
     if head is None:
-        base = branches.base_of(desk.services, project)
+        base = await desk.read(lambda tx: branches.base_of(tx, desk.services, task, project))
         head = (await workspaces.change(repo, found.branch, base)).head_sha
     show_diff(desk, await workspaces.diff(repo, found.base_sha, head))
 
 
-def _overrides(pairs: tuple[str, ...]) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _overrides(pairs: tuple[str, ...]) -> "dict[str, Any]":
+    from agents_manager.domain import run_settings
+
+    found: dict[str, Any] = {}
     for pair in pairs:
         key, mark, value = pair.partition("=")
         if not (key and mark and value):
             raise click.UsageError(f'--set takes KEY=VALUE, not "{pair}".')
-        if key not in OVERRIDES:
-            hint = closest(key, OVERRIDES)
-            raise click.UsageError(f'--set: there is no key "{key}".{hint} Known: model.')
         found[key] = value
-    return found
+    return run_settings.checked(found)
 
 
 async def _found(desk: Desk, run: str) -> "tuple[Run, Task, Project]":

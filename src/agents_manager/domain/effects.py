@@ -4,9 +4,10 @@ transition and performed afterwards, under its own id as the idempotency key."""
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from agents_manager.domain.pipeline import Policy
+from agents_manager.domain.run_settings import StartParams
 from agents_manager.domain.value import Value
 
 
@@ -102,8 +103,8 @@ HOOK_POLICIES: dict[str, Policy] = {
 """Every hook a pipeline may name, with the policy it has when the pipeline gives none."""
 
 HOOK_MEANINGS: dict[str, str] = {
-    "start_agent": "Starts an agent, as `mode`, `agent` and `model` say; what they leave out is as"
-    " it was before the question.",
+    "start_agent": "Starts an agent, as `mode`, `agent` and the settings of a run say, such as"
+    " `model` and `timeout`; the mode and agent that it leaves out are as before the question.",
     "stop_agent": "Stops the task's live run, and makes the move once it is proven gone.",
     "create_task_branch": "Creates the task's branch, unless it is there already.",
     "push_and_create_pr": "Pushes the task's branch and opens its pull request, or brings it up to"
@@ -122,6 +123,11 @@ HOOK_MEANINGS: dict[str, str] = {
     "delete_worktree": "Removes the task's worktree, after a snapshot of what lies in it.",
     "log_activity": "Writes `message` into the task's log.",
     "inject_payload_context": "Does nothing: an agent is always told the whole exchange.",
+}
+
+HOOK_PARAMS: Mapping[str, type[BaseModel]] = {
+    "start_agent": StartParams,
+    "start_phase_agent": StartParams,
 }
 
 OUT_OF_LINE = frozenset({"stop_agent", "notify"})

@@ -550,6 +550,29 @@ class MergeConflicted(Happening):
         return f"Pull request #{self.number} conflicts in {where}."
 
 
+class ConfigBroken(Happening):
+    category = "error"
+    level = Level.WARNING
+    type: Literal["config.broken"] = "config.broken"
+    project: str
+    reason: str
+    kept: bool
+    """Whether the settings from before hold on; else no run is started."""
+
+    def says(self) -> str:
+        then = "what it said before holds on" if self.kept else "no run is started until it can"
+        return f'The settings of project "{self.project}" cannot be read, {then}. {self.reason}'
+
+
+class ConfigRepaired(Happening):
+    category = "note"
+    type: Literal["config.repaired"] = "config.repaired"
+    project: str
+
+    def says(self) -> str:
+        return f'The settings of project "{self.project}" can be read again, and are in force.'
+
+
 class WorkspaceEvent(Happening):
     category = "git"
     run: str | None = None
@@ -800,6 +823,8 @@ Event = Annotated[
     | BranchRebased
     | RebaseConflicted
     | WorkspaceRebuilt
+    | ConfigBroken
+    | ConfigRepaired
     | WorkspaceIgnored
     | SubmodulesMissing
     | LfsPointers

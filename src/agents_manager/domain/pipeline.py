@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Annotated, Any, Self, cast
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
 from agents_manager.domain.value import Value, known_keys
 from agents_manager.errors import InvalidPipeline, closest
@@ -234,7 +234,7 @@ def parse(document: object, *, where: str = "pipeline") -> Pipeline:
     return pipeline
 
 
-def faults(error: ValidationError, model: type[Value] | None = None) -> list[str]:
+def faults(error: ValidationError, model: type[BaseModel] | None = None) -> list[str]:
     """A validation error as lines of `place: what is wrong`; with the model, a key that it does not
     have comes with the closest that it has."""
     errors = error.errors(include_url=False, include_context=False, include_input=False)
@@ -254,7 +254,7 @@ def faults(error: ValidationError, model: type[Value] | None = None) -> list[str
     ]
 
 
-def _no_key(model: type[Value], place: tuple[int | str, ...]) -> str:
+def _no_key(model: type[BaseModel], place: tuple[int | str, ...]) -> str:
     key = str(place[-1])
     return f'there is no key "{key}".{closest(key, known_keys(model, place))}'
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
@@ -31,6 +32,8 @@ class Registry:
     hooks: Mapping[str, Policy]
     params: Mapping[str, type[BaseModel]]
     """What a guard can be told, of those that can be told anything."""
+    hook_params: Mapping[str, type[BaseModel]] = field(default_factory=dict[str, type[BaseModel]])
+    """What a hook can be told, of those that are held to it."""
     handlers: Mapping[str, HookFunction] = field(default_factory=dict[str, HookFunction])
     """What performs the hooks of plugins."""
     plugins: tuple[Plugin, ...] = ()
@@ -100,6 +103,10 @@ class Registry:
                 if hook.type not in self.hooks:
                     at = f"transitions.{i}.hooks.{j}.type"
                     yield f"{at}: {self.nobody_knows('hook', hook.type)}"
+                model = self.hook_params.get(hook.type)
+                if model is not None:
+                    at = f"transitions.{i}.hooks.{j}.params"
+                    yield from (f"{at}.{p}" for p in _misfits(hook.params, model))
             name = t.trigger.outcome
             if name is not None and name not in self.outcomes:
                 at = f"transitions.{i}.trigger.outcome"
@@ -119,14 +126,20 @@ def _can_enter(pipeline: Pipeline, to: str, known: Outcome) -> bool:
 def _param_problems(
     guard: GuardSpec, model: type[BaseModel], statuses: Collection[str]
 ) -> Iterator[str]:
-    try:
-        model.model_validate(guard.params)
-    except ValidationError as error:
-        yield from faults(error)
+    found = list(_misfits(guard.params, model))
+    if found:
+        yield from found
         return
     status = guard.params.get("statusId")
     if status is not None and status not in statuses:
         yield f"statusId: {no_status(status, statuses)}"
+
+
+def _misfits(params: Mapping[str, Any], model: type[BaseModel]) -> Iterator[str]:
+    try:
+        model.model_validate(params)
+    except ValidationError as error:
+        yield from faults(error, model)
 
 
 def built_in() -> Registry:
@@ -135,4 +148,5 @@ def built_in() -> Registry:
         outcomes={o.name: o for o in outcome.BUILT_IN},
         hooks=effects.HOOK_POLICIES,
         params=guards.GUARD_PARAMS,
+        hook_params=effects.HOOK_PARAMS,
     )

@@ -1,12 +1,13 @@
 """Runs: one attempt of one agent at one task, and the ways it can end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from agents_manager.domain.ids import EffectId, ProjectId, RunId, TaskId
+from agents_manager.domain.run_settings import NONE, Overrides, RunSetting
 from agents_manager.domain.value import Value
 
 
@@ -128,6 +129,10 @@ class Run:
     agents that need no keeping."""
     transcript_removed_at: datetime | None = None
     """When retention removed what it printed; None: it did not."""
+    overrides: Overrides = NONE
+    """What the hook and who started it set for this run."""
+    settings: Sequence[RunSetting] | None = None
+    """What it was started with; None until it begins."""
 
     @property
     def never_began(self) -> bool:

@@ -41,6 +41,9 @@ class Project:
     consented_at: datetime | None
     """Since when its user allows agents to work at it without a sandbox; None: they may not."""
     created_at: datetime
+    trusted: Mapping[str, str] | None = None
+    """The commands that were allowed, by their places in the configuration; None where they are not
+    on record."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

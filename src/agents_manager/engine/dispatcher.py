@@ -1,15 +1,17 @@
 """Hands out work items: starts due effects as workflows, at once after a commit, and sweeps up
-what a crash left. Admission (how many agents at a time) lives here."""
+what a crash left."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Protocol
 
 import structlog
 
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow
-from agents_manager.flow.ports import Clock, Store, Tx
+from agents_manager.flow import admission
+from agents_manager.flow.ports import Services, Tx
 
 log = structlog.get_logger()
 
@@ -25,21 +27,17 @@ class Workflows(Protocol):
 class Dispatcher:
     def __init__(
         self,
-        store: Store,
+        services: Services,
         workflows: Workflows,
         crashed: Callable[[EffectId, int, str], Awaitable[None]],
-        clock: Clock,
         *,
-        max_agents: int,
-        shortage: Callable[[], str | None],
         host: str | None,
     ) -> None:
-        self._store = store
+        self._services = services
+        self._store = services.store
         self._workflows = workflows
         self._crashed = crashed
-        self._clock = clock
-        self._max_agents = max_agents
-        self._shortage = shortage
+        self._clock = services.clock
         self._host = host
         self._awake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -69,13 +67,14 @@ class Dispatcher:
                 continue
 
     async def dispatch(self) -> float:
-        """Hands out what is due; returns for how long nothing more will be."""
-        due, pause = await self._store.read(self._look)
-        if not due:
-            return pause
-        for row in await self._store.write(self._admit):
-            await self._workflows.start(row.id, row.attempt)
-        return (await self._store.read(self._look))[1]
+        """Hands out what is due and may begin; returns for how long nothing more will be. What is
+        handed out is a commit, after which this is called again."""
+        now = self._clock.now()
+        due, pause = await self._store.read(lambda tx: self._look(tx, now))
+        if due:
+            for row in await self._store.write(lambda tx: self._admit(tx, now)):
+                await self._workflows.start(row.id, row.attempt)
+        return pause
 
     async def sweep(self) -> None:
         """A started effect whose workflow is unknown is started; one whose workflow is over
@@ -88,29 +87,41 @@ class Dispatcher:
             elif over:
                 await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
 
-    def _admit(self, tx: Tx) -> list[EffectRow]:
-        places = 0 if self._shortage() else self._max_agents
-        started = [e for e in tx.effects.started() if self._is_mine(e)]
-        running = sum(e.kind == "start_agent" for e in started)
-        admitted: list[EffectRow] = []
-        for row in tx.effects.due(self._clock.now(), BATCH):
-            if row.kind == "start_agent":
-                if running >= places:
+    def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:
+        """Looks further where all that comes first has to wait."""
+        running = [e for e in tx.effects.started() if e.kind == "start_agent"]
+        free = admission.places(self._services) - sum(map(self._is_mine, running))
+        most = BATCH
+        while True:
+            due = tx.effects.due(now, most)
+            admitted: list[EffectRow] = []
+            for row in due:
+                starts = row.kind == "start_agent"
+                if starts and (free <= 0 or self._held(tx, row, running)):
                     continue
-                running += 1
-            tx.effects.update(row.id, status="started", host=self._host)
-            admitted.append(row)
-        return admitted
+                if starts:
+                    running.append(row)
+                    free -= 1
+                tx.effects.update(row.id, status="started", host=self._host, result=None)
+                admitted.append(row)
+            if admitted or len(due) < most or free <= 0:
+                return admitted
+            most *= 4
 
     def _is_mine(self, row: EffectRow) -> bool:
         """What another machine performs is its own business; what came of no machine is ours."""
         return row.host in (None, self._host) or self._host is None
 
-    def _look(self, tx: Tx) -> tuple[bool, float]:
-        """Whether something is due, and how long until the next. What has been due for a while
-        waits for a place, which a commit or time gives."""
-        now = self._clock.now()
-        following = tx.effects.next_due()
-        left = SWEEP_S if following is None else (following - now).total_seconds()
-        pause = left if left > -SWEEP_S else SWEEP_S
-        return bool(tx.effects.due(now, BATCH)), min(SWEEP_S, max(0.02, pause))
+    def _held(self, tx: Tx, row: EffectRow, running: list[EffectRow]) -> bool:
+        """Whether the agent has to wait; why is put on record."""
+        why = admission.held(tx, self._services, row, running)
+        if why is not None and admission.waits(row) != why:
+            tx.effects.update(row.id, result={admission.WAITS: why})
+        return why is not None
+
+    def _look(self, tx: Tx, now: datetime) -> tuple[bool, float]:
+        """Whether something is due, and how long until the next. What is due and has to wait is
+        woken by a commit, or found by a sweep."""
+        following = tx.effects.next_due(now)
+        pause = SWEEP_S if following is None else (following - now).total_seconds()
+        return bool(tx.effects.due(now, 1)), min(SWEEP_S, max(0.02, pause))

@@ -1,11 +1,18 @@
 """Agents: which there are, whether they could work, and whether they may."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from agents_manager.domain.names import visible
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, NotConsented, NotTrusted
-from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, Services
+from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, ProjectConfig, Services
+
+NOTHING: Mapping[str, Any] = {}
+SHOWN = 5
+LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +55,13 @@ def _diagnosis(s: Services, project: Project | None, name: str, agent: Agent) ->
     return replace(found, missing=(*found.missing, without_consent(name, project)))
 
 
-def allowed(s: Services, name: str, project: Project) -> Agent:
+def allowed(
+    s: Services, name: str, project: Project, settings: Mapping[str, Any] = NOTHING
+) -> Agent:
     """The agent; refused while nobody has trusted what the project's own file says of it, or while
     nobody has consented to its working without a sandbox."""
     check_trust(s, name, project)
-    agent = s.agents.get(name, project)
+    agent = s.agents.get(name, project, settings)
     if not agent.capabilities.harmless and project.consented_at is None:
         raise NotConsented(without_consent(name, project))
     return agent
@@ -69,14 +78,43 @@ def reviewer(s: Services, project: Project) -> str | None:
 def check_trust(s: Services, name: str, project: Project) -> None:
     config = s.configs.of(project)
     if name in config.own_agents and project.trusted_commands != config.commands_fingerprint:
-        raise NotTrusted(untrusted(project))
+        raise NotTrusted(untrusted(project, config))
 
 
-def untrusted(project: Project) -> str:
+def untrusted(project: Project, config: ProjectConfig) -> str:
+    """Says what changed, so that nobody trusts it unseen."""
+    found = changes(project, config)
+    shown = "; ".join(found[:SHOWN]) + ("; …" if len(found) > SHOWN else "")
     return (
-        f'The commands of project "{project.name}" changed since they were trusted. '
+        f'The commands of project "{project.name}" changed since they were trusted: {shown}. '
         f"Look at them, then run: am project trust {project.name}"
     )
+
+
+def changes(project: Project, config: ProjectConfig) -> list[str]:
+    """What became of each command since the project's commands were trusted."""
+    if project.trusted_commands == config.commands_fingerprint:
+        return []
+    if project.trusted is None:
+        return [f"{place} is {_quoted(command)}" for place, command in config.commands.items()]
+    before, now = project.trusted, config.commands
+    return [
+        _change(place, before.get(place), now.get(place))
+        for place in sorted({*before, *now})
+        if before.get(place) != now.get(place)
+    ]
+
+
+def _change(place: str, before: str | None, now: str | None) -> str:
+    if before is None:
+        return f"{place} is new: {_quoted(now or '')}"
+    if now is None:
+        return f"{place} is gone: {_quoted(before)}"
+    return f"{place} was {_quoted(before)}, is {_quoted(now)}"
+
+
+def _quoted(command: str) -> str:
+    return f'"{visible(command, LONGEST)}"'
 
 
 def without_consent(name: str, project: Project) -> str:

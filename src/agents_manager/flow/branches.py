@@ -7,7 +7,7 @@ from agents_manager.domain.phase import Phase, active
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, PullRequest, Task
 from agents_manager.flow import artifacts
-from agents_manager.flow.ports import Pushed, Services, Tx
+from agents_manager.flow.ports import ProjectConfig, Pushed, Services, Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,17 +21,23 @@ class Ground:
 
 def of_task(tx: Tx, s: Services, task: Task, project: Project) -> Ground:
     """The task's own branch, which goes to the base."""
-    base = base_of(s, project)
+    base = base_of(tx, s, task, project)
     known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
     if known:
         return Ground(known[0].label, base, task.title)
-    prefix = s.configs.of(project).branch_prefix
+    prefix = _config(tx, s, task, project).branch_prefix
     return Ground(names.task_branch(prefix, task.title, task.id), base, task.title)
 
 
-def base_of(s: Services, project: Project) -> str:
-    """Where the project's work is merged to."""
-    return s.configs.of(project).base_branch or project.base_branch
+def base_of(tx: Tx, s: Services, task: Task, project: Project) -> str:
+    """Where the task's work is merged to."""
+    return _config(tx, s, task, project).base_branch or project.base_branch
+
+
+def _config(tx: Tx, s: Services, task: Task, project: Project) -> ProjectConfig:
+    """As the first agent that works at a task has it, so that its branch and base stay the same."""
+    runs = tx.runs.of_task(task.id)
+    return s.configs.of(project, runs[0] if runs else None)
 
 
 def of_phase(tx: Tx, s: Services, task: Task, project: Project, phase: Phase | None) -> Ground:

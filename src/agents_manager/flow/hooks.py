@@ -127,7 +127,7 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
     if any(c.command for c in config.checks) and not checking.trusted(project, config):
-        raise HookFailed(agents.untrusted(project))
+        raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
     results = await s.checks.run(repo, change.base_sha, change.head_sha, config.checks)

@@ -20,7 +20,7 @@ from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
 from agents_manager.domain.trail import RETRY
 from agents_manager.errors import NotFound
-from agents_manager.flow import asking, facts, planning
+from agents_manager.flow import admission, asking, facts, planning
 from agents_manager.flow.ports import Services, Tx
 
 SUPERVISOR = Actor(type=ActorType.SUPERVISOR, name="supervisor")
@@ -56,6 +56,11 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
         waits = [e for e in effects if e.id == live.effect_id and e.due_at > now]
         if live.status is RunStatus.QUEUED and waits:
             yield _again(tx, live, waits[0])
+        why = next(
+            (w for e in effects if e.id == live.effect_id and (w := admission.waits(e))), None
+        )
+        if why is not None:
+            yield Mover("run", f"The run ({live.mode}) waits. {why}", live.id)
         verb = "is working" if live.started_at else "is about to start"
         yield Mover("run", f"{live.agent or 'An agent'} {verb} ({live.mode}).", live.id)
     if effects:

@@ -1,9 +1,9 @@
 """From hooks to work items: what a transition asks for becomes effect rows of its transaction."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
-from agents_manager.domain import event
+from agents_manager.domain import event, run_settings
 from agents_manager.domain.effects import (
     CreateFinalPr,
     CreateTaskBranch,
@@ -22,6 +22,7 @@ from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
+from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Task
 from agents_manager.errors import HookFailed
 from agents_manager.flow import agents, phases
@@ -29,6 +30,7 @@ from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
 REVIEW = "review"
+NOTHING: Mapping[str, Any] = {}
 
 
 def effects(
@@ -39,13 +41,14 @@ def effects(
     fired: Fired,
     history_id: HistoryId,
     resume: ResumePoint,
+    own: Mapping[str, Any] = NOTHING,
 ) -> dict[int, str]:
     """Adds the rows; the ids by the hook's position. Hooks that only write our own tables are
-    done on the spot and make no row."""
+    done on the spot and make no row. What is given as its own is set for a run that is started."""
     made: dict[int, str] = {}
     for position, hook in enumerate(hooks):
         effect_id = EffectId(f"{history_id}-{position}")
-        effect = _effect(tx, s, task, hook, fired, effect_id, resume)
+        effect = _effect(tx, s, task, hook, fired, effect_id, resume, own)
         if effect is None:
             continue
         policy = s.registry.policy(hook)
@@ -101,10 +104,11 @@ def _effect(
     fired: Fired,
     effect_id: EffectId,
     resume: ResumePoint,
+    own: Mapping[str, Any],
 ) -> Effect | None:
     match hook.type:
         case "start_agent" | "start_phase_agent":
-            return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume))
+            return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume, own))
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")
             return Notify(title=title, body=str(hook.params.get("body", "")))
@@ -153,11 +157,17 @@ def _at_once(tx: Tx, s: Services, task: Task, hook: HookSpec, fired: Fired) -> E
 
 
 def _queue_run(
-    tx: Tx, s: Services, task: Task, hook: HookSpec, effect_id: EffectId, resume: ResumePoint
+    tx: Tx,
+    s: Services,
+    task: Task,
+    hook: HookSpec,
+    effect_id: EffectId,
+    resume: ResumePoint,
+    own: Mapping[str, Any],
 ) -> RunId:
     """The hook's own mode and agent win, and that a project has an agent for reviews; the resume
     point fills what is left out. A session is gone on with only by the same agent in the same
-    mode, so a reviewer never has that of the author."""
+    mode, so a reviewer never has that of the author; then what was set for its run stays set."""
     mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
     named = hook.params.get("agent") or hook.params.get("agentType")
     phase = active(tx.phases.of_task(task.id))
@@ -167,11 +177,14 @@ def _queue_run(
     if resume.mode == REVIEW != mode:
         resume = _author(runs, mode, phase_id) or resume
     agent = str(named) if named else reviewer or resume.agent
-    before = next((r.phase_id for r in runs if r.id == resume.run), None)
-    same = mode == resume.mode and agent == resume.agent and phase_id == before
+    before = next((r for r in runs if r.id == resume.run), None)
+    was_in = before.phase_id if before else None
+    same = mode == resume.mode and agent == resume.agent and phase_id == was_in
+    kept = before.overrides.run if before and same else NOTHING
+    overrides = Overrides(hook=run_settings.picked(hook.params), run={**kept, **own})
     run_id = RunId(s.ids.new())
     now = s.clock.now()
-    model = hook.params.get("model")
+    model = overrides.together.get("model")
     tx.runs.add(
         Run(
             id=run_id,
@@ -200,6 +213,7 @@ def _queue_run(
             ended_at=None,
             phase_id=phase_id,
             sandbox=None,
+            overrides=overrides,
         )
     )
     queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)

@@ -19,6 +19,7 @@ from agents_manager.domain.reminder import Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.retry import Rules
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Limits, Run, Usage
+from agents_manager.domain.run_settings import RunSetting
 from agents_manager.domain.task import (
     Actor,
     Artifact,
@@ -170,7 +171,10 @@ class Effects(Protocol):
 
     def open(self, task_id: TaskId | None = None) -> list[EffectRow]: ...
     def failed(self, task_id: TaskId) -> list[EffectRow]: ...
-    def next_due(self) -> datetime | None: ...
+    def next_due(self, after: datetime) -> datetime | None:
+        """When the next pending effect falls due, of those that are not due yet."""
+        ...
+
     def started(self) -> list[EffectRow]: ...
     def update(self, effect_id: EffectId, **fields: Any) -> None: ...
     def cancel_rest(self, history_id: HistoryId, after: int, now: datetime) -> None: ...
@@ -452,6 +456,8 @@ class Capabilities:
     """Be kept from changing files in modes that only read."""
     harmless: bool = False
     """Do nothing but play a script of ours, so that nobody has to consent to it."""
+    system_prompt: bool = False
+    """Take what is added to its own system prompt; others are told it in the prompt."""
     interrupts: bool = False
     """End in order when asked politely, and say how far it got."""
 
@@ -472,6 +478,8 @@ class Diagnosis:
 class Agent(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
+    @property
+    def system_prompt(self) -> str | None: ...
     @property
     def model(self) -> str | None:
         """The model that runs get which name none; None where the agent itself decides."""
@@ -502,7 +510,10 @@ class Agent(Protocol):
 
 
 class Agents(Protocol):
-    def get(self, name: str, project: Project | None) -> Agent: ...
+    def get(self, name: str, project: Project | None, settings: Mapping[str, Any] = ...) -> Agent:
+        """The agent as the files configure it, but for the settings that are given."""
+        ...
+
     def known(self, project: Project | None) -> Mapping[str, Agent]:
         """Every agent by its name; without a project, those that every project has."""
         ...
@@ -799,6 +810,14 @@ class Ids(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """How many runs may go on at a time; None: as many as the machine takes."""
+
+    project: int | None = None
+    agent: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectConfig:
     """The settings of a project that the flow acts on, already merged and checked."""
 
@@ -817,6 +836,8 @@ class ProjectConfig:
     """The agent that reviews work before people do."""
     assume_approved: bool
     """Whether a review by an agent that ends without an outcome is an approval."""
+    commands: Mapping[str, str]
+    """All commands that would be run, by their places in the configuration."""
     commands_fingerprint: str
     own_agents: Mapping[str, Mapping[str, Any]]
     """What the project's own file says about the programs of agents, by agent: those run only
@@ -831,9 +852,11 @@ class ProjectConfig:
     """Of models that are not in the product's own table, or cost something else here."""
     retries: Rules
     """Which failed runs are tried again, by the class of their error."""
+    limits: RunLimits
 
 
-Layer = Literal["default", "user", "project"]
+Layer = Literal["adapter default", "default", "user", "project"]
+"""Of files. What hooks and people set for one run, `hook` and `run`, is on record with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -847,14 +870,58 @@ class Setting:
     line: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with the files of a project."""
+
+    message: str
+    details: tuple[str, ...]
+    kept: bool
+    """Whether what they said before holds on; else nothing is started."""
+
+    @property
+    def text(self) -> str:
+        return " ".join([self.message, *self.details])
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A configuration file before and after a change."""
+
+    path: Path
+    before: str | None
+    """None where there is no file yet."""
+    after: str
+
+
 class Configs(Protocol):
-    def of(self, project: Project) -> ProjectConfig: ...
     def retention(self) -> Retention:
         """How long things are kept on this machine."""
         ...
 
+    def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
+        """As it holds for a run: what is set for it and for its agent wins. Without a run, as it
+        holds for the default agent."""
+        ...
+
+    def of_run(self, project: Project, run: Run) -> Sequence[RunSetting]:
+        """What can be set for a run, as it stands for this one."""
+        ...
+
+    def host_limit(self) -> int:
+        """How many agents may work at a time on this machine."""
+        ...
+
+    def trouble(self, project: Project | None) -> Trouble | None:
+        """What is wrong with the files as they stand now."""
+        ...
+
     def explain(self, project: Project | None) -> Sequence[Setting]:
-        """Every setting; InvalidConfig when a file is broken."""
+        """Every setting; InvalidConfig when a file is broken and never was sound."""
+        ...
+
+    def edited(self, project: Project | None, key: str, raw: str | None) -> Edit:
+        """A change to the user's file, or to a project's; InvalidConfig when it would break it."""
         ...
 
 

@@ -78,7 +78,7 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         )
         raise
     whole = None
-    base = branches.base_of(s, project)
+    base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
     if pull.base_branch != base:
         # What the phases add up to so far: the final review looks at this.
         whole = await s.workspaces.change(Path(project.path), pull.base_branch, base)
@@ -123,7 +123,8 @@ def _chosen(
 
 
 async def _open(row: EffectRow, s: Services, task: Task, project: Project, ground: Ground) -> None:
-    wanted = s.configs.of(project).auto_push
+    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
+    wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
     pushed = await s.workspaces.push(Path(project.path), ground.branch) if wanted else None
     pull = await s.forge.publish(
         project, task, ground.branch, ground.base, ground.title, task.description

@@ -1,9 +1,11 @@
 """Ways out: back after a failed effect, once more, further than the cap, on after a stop."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
-from agents_manager.domain import event
+from agents_manager.domain import event, run_settings
 from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, TaskId
@@ -116,7 +118,8 @@ class Order:
 
     mode: str | None = None
     agent: str | None = None
-    model: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """For this run, also when it goes on after a question."""
 
 
 def rerun(
@@ -136,12 +139,16 @@ def rerun(
         raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
     last = runs[-1]
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor, reason)
-    wanted = {"mode": order.mode or last.mode, "agent": order.agent or last.agent}
-    hook = HookSpec(type="start_agent", params={**wanted, "model": order.model or last.model})
+    agent = order.agent or last.agent
+    # What was set for one agent, its model above all, means nothing to another.
+    before = last.overrides if agent == last.agent else run_settings.NONE
+    wanted = {"mode": order.mode or last.mode, "agent": agent}
+    hook = HookSpec(type="start_agent", params={**before.hook, **wanted})
+    own = {**before.run, **order.settings}
     resume = ResumePoint(
         status=task.status, session=last.session, mode=last.mode, agent=last.agent, run=last.id
     )
-    made = planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume)
+    made = planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume, own)
     if at is not None:
         tx.effects.update(EffectId(made[0]), due_at=at)
 
@@ -186,6 +193,7 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
     if order.mode is not None and order.mode not in modes:
         hint = closest(order.mode, modes)
         raise InvalidInput(f'There is no mode "{order.mode}".{hint}', [", ".join(modes)])
+    order = replace(order, settings=run_settings.checked(order.settings))
     if order.agent is not None:
         s.agents.get(order.agent, project)
     asking.close_flow_prompts(tx, s, task.id)

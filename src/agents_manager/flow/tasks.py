@@ -16,6 +16,8 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import Moved, Refused, decide, onward
 from agents_manager.errors import (
+    Conflict,
+    InvalidConfig,
     PipelineNotFound,
     ProjectExists,
     TaskNotFound,
@@ -65,7 +67,10 @@ async def add_project(
         consented_at=None,
         created_at=now,
     )
-    project = replace(project, trusted_commands=s.configs.of(project).commands_fingerprint)
+    config = s.configs.of(project)
+    project = replace(
+        project, trusted_commands=config.commands_fingerprint, trusted=config.commands
+    )
 
     def write(tx: Tx) -> Project:
         known = tx.projects.by_path(project.path)
@@ -81,11 +86,17 @@ async def add_project(
     return await s.store.write(write)
 
 
-async def trust_project(s: Services, project: Project) -> Project:
-    """Allows the project's commands as they stand now."""
-    fingerprint = s.configs.of(project).commands_fingerprint
-    await s.store.write(lambda tx: tx.projects.update(project.id, trusted_commands=fingerprint))
-    return replace(project, trusted_commands=fingerprint)
+async def trust_project(s: Services, project: Project, shown: str | None = None) -> Project:
+    """Allows the project's commands as they stand now, or as they were shown."""
+    trouble = s.configs.trouble(project)
+    if trouble is not None:
+        raise InvalidConfig(trouble.message, trouble.details)
+    config = s.configs.of(project)
+    if shown not in (None, config.commands_fingerprint):
+        raise Conflict(f'The commands of project "{project.name}" changed just now; look again.')
+    trusted = {"trusted_commands": config.commands_fingerprint, "trusted": config.commands}
+    await s.store.write(lambda tx: tx.projects.update(project.id, **trusted))
+    return replace(project, **trusted)
 
 
 async def create(

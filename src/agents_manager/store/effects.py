@@ -75,7 +75,9 @@ _FAILED_OF_TASK = EFFECTS.select.where(
 _STARTED = EFFECTS.select.where(_EFFECT.status == "started").order_by(
     _EFFECT.created_at, _EFFECT.task_id, _EFFECT.seq
 )
-_NEXT_DUE = select(func.min(_EFFECT.due_at)).where(_EFFECT.status == "pending")
+_NEXT_DUE = select(func.min(_EFFECT.due_at)).where(
+    _EFFECT.status == "pending", _EFFECT.due_at > bindparam("after")
+)
 _CANCEL_REST = (
     update(schema.effect)
     .where(
@@ -110,8 +112,8 @@ class Effects:
     def failed(self, task_id: TaskId) -> list[EffectRow]:
         return EFFECTS.all(self._session, _FAILED_OF_TASK, {"wanted": task_id})
 
-    def next_due(self) -> datetime | None:
-        return self._session.scalar(_NEXT_DUE)
+    def next_due(self, after: datetime) -> datetime | None:
+        return self._session.scalar(_NEXT_DUE, {"after": after})
 
     def started(self) -> list[EffectRow]:
         return EFFECTS.all(self._session, _STARTED)

@@ -8,6 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.run import LIVE, AgentError, CostBasis, Run, RunStatus, Usage
+from agents_manager.domain.run_settings import Overrides, RunSetting
 from agents_manager.errors import Conflict, RunNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows, older, violates
@@ -21,6 +22,8 @@ RUNS = Rows(
     error=AgentError.model_validate,
     usage=Usage.model_validate,
     cost_basis=CostBasis,
+    overrides=Overrides.model_validate,
+    settings=lambda kept: tuple(RunSetting.model_validate(one) for one in kept),
 )
 _RUN = schema.run.c
 _OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))

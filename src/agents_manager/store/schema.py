@@ -64,6 +64,7 @@ project = Table(
     *_may("trusted_commands"),
     *_must("created_at", be=UtcTime),
     *_may("consented_at", be=UtcTime),
+    *_may("trusted", be=Json),
     # The highest number a pull request had: those of deleted tasks are not given again.
     Column("last_pull", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("path"),
@@ -215,6 +216,8 @@ run = Table(
     *_may("cost_usd", be=Number),
     *_may("cost_basis"),
     *_may("transcript_removed_at", be=UtcTime),
+    Column("overrides", Json, nullable=False, server_default=text("'{}'")),
+    *_may("settings", be=Json),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.

@@ -9,7 +9,7 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Project
-from agents_manager.errors import InvalidConfig, InvalidInput
+from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, pipelines, ports, removal, tasks
 
 router = APIRouter()
@@ -52,7 +52,9 @@ async def list_settings(s: Services, project_id: str) -> pages.Settings:
         )
         for one in found
     ]
-    return pages.Settings(items=items, next=None)
+    trouble = s.configs.trouble(project)
+    errors = [trouble.message, *trouble.details] if trouble else []
+    return pages.Settings(errors=errors, items=items, next=None)
 
 
 @router.post("/projects/{project_id}/trust", tags=["projects"])
@@ -108,21 +110,22 @@ async def get_pipeline(
 
 
 def _project(s: ports.Services, project: Project) -> schemas.Project:
-    try:
+    trouble, changed = s.configs.trouble(project), list[str]()
+    trusted, base = False, project.base_branch
+    if trouble is None or trouble.kept:
         config = s.configs.of(project)
         trusted = project.trusted_commands == config.commands_fingerprint
-        base = config.base_branch or project.base_branch
-        errors: list[str] = []
-    except InvalidConfig as error:
-        trusted, errors = False, [error.message, *error.details]
-        base = project.base_branch
+        changed = agents.changes(project, config)
+        base = config.base_branch or base
     return schemas.Project(
         id=project.id,
         name=project.name,
         path=project.path,
         base_branch=base,
         commands_trusted=trusted,
-        config_errors=errors,
+        changed_commands=changed,
+        config_errors=[trouble.message, *trouble.details] if trouble else [],
+        config_kept=trouble is None or trouble.kept,
         consented_at=project.consented_at,
         created_at=project.created_at,
     )

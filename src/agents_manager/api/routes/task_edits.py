@@ -47,7 +47,9 @@ async def start_run(
 ) -> schemas.Run:
     """Starts the agent of a task again where it stands, for instance in another mode. Refused
     while a run goes on, and where no agent works."""
-    order = remedies.Order(**form.model_dump()) if form else remedies.Order()
+    form = form or forms.RunForm()
+    model = {} if form.model is None else {"model": form.model}
+    order = remedies.Order(mode=form.mode, agent=form.agent, settings={**form.settings, **model})
     return schemas.Run.of(
         await s.store.write(lambda tx: remedies.start_run(tx, s, task_id, actor, order))
     )

@@ -41,7 +41,15 @@ def demo(port: int | None, home: Path | None, as_json: bool) -> None:
         output.say("The sample tasks are in place.")
 
     place = settings.Settings(folder, None)
+    _by_script(folder / settings.CONFIG)
     session.run(output, lambda: serving(place, HOST, port, ready, beside, level="error"))
+
+
+def _by_script(config: Path) -> None:
+    """The agents of the demo need no account."""
+    config.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not config.exists():
+        config.write_text('{"defaultAgentType": "scripted"}\n', encoding="utf-8")
 
 
 def _welcome(address: str, home: Path, begun: bool) -> list[Line]:

@@ -12,6 +12,7 @@ ABLE = {
     "structured_output": "gives its outcome as data",
     "mcp": "calls the report tool",
     "reports_cost": "tells its cost",
+    "system_prompt": "takes additions to its system prompt",
     "read_only_modes": "is kept from writing where a mode only reads",
     "harmless": "needs no consent",
     "interrupts": "ends in order when it is stopped",

@@ -20,6 +20,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.task import Artifact, ArtifactType, Project
+from agents_manager.flow.agents import changes
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, Version, plain
 from agents_manager.flow.ports import ProjectConfig, Snapshot
@@ -67,6 +68,8 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
     else:
         hint = f"look at them, then: am project trust {found.name}"
         yield Line(f"Commands, not trusted ({hint})", Tone.URGENT)
+        for change in changes(found, config):
+            yield Line(f"  {change}", Tone.URGENT)
     agents = [(f"agent {name}", "", _program(said)) for name, said in config.own_agents.items()]
     setup = [("set-up", "error", command) for command in config.setup.commands]
     yield Table(("NAME", "SEVERITY", "COMMAND"), [*setup, *checks, *agents], indent=2)

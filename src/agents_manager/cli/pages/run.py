@@ -75,6 +75,7 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
         "Transcript": f"removed by retention on {run.transcript_removed_at:%Y-%m-%d}"
         if run.transcript_removed_at
         else None,
+        "Set by": _set(run),
     }
     for name, fact in facts.items():
         if fact:
@@ -83,6 +84,14 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
     for word in ("transcript", *(["checks"] if rounds else []), "diff", "show --prompt"):
         verb, _, option = word.partition(" ")
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
+    yield Line(f"am config show --run {short(run.id)}", Tone.QUIET)
+
+
+def _set(run: Run) -> str:
+    """What was set for this run alone, and by whom."""
+    by_hook = [f"{key}={json.dumps(value)} (hook)" for key, value in run.overrides.hook.items()]
+    by_hand = [f"{key}={json.dumps(value)} (run)" for key, value in run.overrides.run.items()]
+    return ", ".join([*by_hook, *by_hand])
 
 
 def told(system: str | None, first: str, later: Sequence[str]) -> Iterator[Block]:

@@ -71,8 +71,23 @@ async def brief(run_id: RunId, s: Services) -> None:
     parts = await s.store.read(
         lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier)
     )
-    text = context.assembled(parts, tuple(BUDGETS))
+    text = _addition(agent) + context.assembled(parts, tuple(BUDGETS))
     await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
+
+
+def _addition(agent: Agent | None) -> str:
+    """The configured system prompt, of agents that cannot be given it as one."""
+    if agent is None or agent.capabilities.system_prompt or not agent.system_prompt:
+        return ""
+    return f"{agent.system_prompt}\n\n"
+
+
+def _agent(s: Services, run: Run, project: Project) -> Agent | None:
+    """None when it is not there any more, which the next step says."""
+    try:
+        return s.agents.get(run.agent or "", project, run.overrides.together)
+    except InvalidInput:
+        return None
 
 
 def sections(
@@ -90,7 +105,7 @@ def sections(
     runs = _ended(tx, run)
     phases = tx.phases.of_task(task.id)
     artifacts = tx.tasks.artifacts(task.id)
-    rules = s.configs.of(tx.projects.get(run.project_id)).workspace
+    rules = s.configs.of(tx.projects.get(run.project_id), run).workspace
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
     rounds = conversation.rounds(prompts, runs, run)
     return [
@@ -111,14 +126,6 @@ def sections(
         _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
     ]
-
-
-def _agent(s: Services, run: Run, project: Project) -> Agent | None:
-    assert run.agent is not None
-    try:
-        return s.agents.get(run.agent, project)
-    except InvalidInput:
-        return None  # It is not there any more, which the next step says.
 
 
 def _ended(tx: Tx, run: Run) -> list[Run]:

@@ -30,7 +30,7 @@ async def check(
     config = s.configs.of(project)
     wanted = [c for c in config.checks if c.follows(run.mode)]
     if any(c.command for c in wanted) and not trusted(project, config):
-        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
+        return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     head = verdict.get("head_sha") or ""
     running = s.checks.run(Path(project.path), base_sha, head, wanted)
     results = await _unless_stopped(s, run.id, running)

@@ -174,7 +174,7 @@ async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> t
     """Commits what a working agent left uncommitted, and reads where the branch begins and ends."""
     assert run.workspace is not None
     assert run.branch is not None
-    if run.mode not in READ_ONLY_MODES and s.configs.of(project).auto_commit:
+    if run.mode not in READ_ONLY_MODES and s.configs.of(project, run).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
     ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))

@@ -27,7 +27,7 @@ async def drive(
     assert run.workspace is not None
     assert run.prompt is not None
     try:
-        agent = agents.allowed(s, run.agent, project)
+        agent = agents.allowed(s, run.agent, project, run.overrides.together)
     except InvalidInput as error:
         return await _refused(s, directory, error)
     registry = pipelines.registry_of(s, project)

@@ -8,6 +8,7 @@ from typing import Any
 from agents_manager.domain import cost
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Cost, Usage
+from agents_manager.flow import settings_watch
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
@@ -15,11 +16,13 @@ from agents_manager.flow.runs.verdict import Again, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
+    await settings_watch.readable(s, run_id)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
     if verdict is None:
         await steps.run("brief", lambda: brief.brief(run_id, s))
         verdict = await _turns(run_id, s, steps)
         done = verdict
+        await settings_watch.readable(s, run_id)
         await steps.run("collect", lambda: collect.collect(run_id, done, s))
     final = verdict
     await steps.run("close", lambda: _end(run_id, final, s))
@@ -35,9 +38,11 @@ async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
     past: list[Verdict] = []
     for turn in TURNS:
         asked, directory = again, job_dir(s, run_id, turn)
+        await settings_watch.readable(s, run_id)
         ended = await steps.run(
             f"drive-{turn}", lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s)
         )
+        await settings_watch.readable(s, run_id)
         verdict = await steps.run(
             f"conclude-{turn}",
             lambda a=asked, e=ended, d=directory: conclude.conclude(run_id, a, e, d, s),

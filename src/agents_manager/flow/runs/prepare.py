@@ -27,13 +27,14 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         return None  # A later attempt: the agent may have been at work, and that work must stay.
     try:
         agent = run.agent or s.configs.of(project).default_agent
-        chosen = agents.allowed(s, agent, project)
+        chosen = agents.allowed(s, agent, project, run.overrides.together)
+        run = replace(run, agent=agent)
         pipeline = await s.store.read(
             lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
         )
         pipelines.check_outcomes(s, project, pipeline, task.status)
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-        workspace = await _workspace(s, project, task, ground)
+        workspace = await _workspace(s, run, project, task, ground)
         await _tell(s, run, task, await _happened(s, run, task, project, workspace))
         refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
@@ -45,17 +46,21 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         await s.workspaces.release(workspace.path)
         return refused
     sandbox = None if chosen.capabilities.harmless else UNSANDBOXED
-    begun = replace(run, agent=agent, model=run.model or chosen.model, sandbox=sandbox)
+    kept = s.configs.of_run(project, run)
+    begun = replace(run, model=run.model or chosen.model, sandbox=sandbox, settings=kept)
     await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
     return None
 
 
-async def _workspace(s: Services, project: Project, task: Task, ground: Ground) -> Workspace:
+async def _workspace(
+    s: Services, run: Run, project: Project, task: Task, ground: Ground
+) -> Workspace:
     """The workspace, clean and locked."""
-    repo, base = Path(project.path), branches.base_of(s, project)
+    repo = Path(project.path)
+    base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
     if ground.base != base:
         await s.workspaces.ensure_branch(repo, ground.base, base)
-    rules = s.configs.of(project).workspace
+    rules = s.configs.of(project, run).workspace
     return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
 
 
@@ -99,11 +104,11 @@ async def _set_up(
     s: Services, run: Run, task: Task, project: Project, workspace: Workspace
 ) -> Verdict | None:
     """Runs the project's set-up commands where that is due; the verdict if one of them failed."""
-    config = s.configs.of(project)
+    config = s.configs.of(project, run)
     if not config.setup.commands:
         return None
     if project.trusted_commands != config.commands_fingerprint:
-        return trouble(agents.untrusted(project), ErrorClass.ENVIRONMENT)
+        return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
     inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
     done = await s.setup.run(workspace, config.setup, inputs, log)
@@ -127,6 +132,7 @@ def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace:
         agent=run.agent,
         model=run.model,
         sandbox=run.sandbox,
+        settings=run.settings,
         branch=workspace.branch,
         base_sha=workspace.head_sha,
         workspace=str(workspace.path),

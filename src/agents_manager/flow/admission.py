@@ -1,0 +1,48 @@
+"""Whether a run may begin now: how many go on already, and whether the project's settings can be
+read. Why it waits is kept with its effect, so that everybody can see it."""
+
+from collections.abc import Sequence
+
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.run import Run
+from agents_manager.domain.task import EffectRow
+from agents_manager.errors import InvalidConfig
+from agents_manager.flow.ports import Services, Tx
+
+WAITS = "waits"
+"""Of the result of a start that waits: why."""
+
+
+def places(s: Services) -> int:
+    """How many agents may work at a time on this machine; none while its disk is full."""
+    return 0 if s.disk.shortage() else s.configs.host_limit()
+
+
+def held(tx: Tx, s: Services, start: EffectRow, running: Sequence[EffectRow]) -> str | None:
+    """Why a run must wait beside those that go on; None if it need not."""
+    run = _run(tx, start)
+    project = tx.projects.get(run.project_id)
+    try:
+        config = s.configs.of(project, run)
+    except InvalidConfig as error:
+        why = " ".join([error.message, *error.details])
+        return f'The settings of project "{project.name}" cannot be read: {why}'
+    others = [_run(tx, other) for other in running]
+    agent, most = run.agent or config.default_agent, config.limits
+    here = sum(other.project_id == run.project_id for other in others)
+    if most.project is not None and here >= most.project:
+        return f'Project "{project.name}" has {here} of {most.project} agents at work.'
+    same = sum((other.agent or config.default_agent) == agent for other in others)
+    if most.agent is not None and same >= most.agent:
+        return f'Agent "{agent}" has {same} of {most.agent} runs at a time.'
+    return None
+
+
+def waits(start: EffectRow) -> str | None:
+    """Why a start that is due has not begun, as far as that is on record."""
+    result = start.result if start.status == "pending" else None
+    return result.get(WAITS) if result else None
+
+
+def _run(tx: Tx, start: EffectRow) -> Run:
+    return tx.runs.get(RunId(start.payload["run_id"]))
