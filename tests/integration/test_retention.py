@@ -54,7 +54,8 @@ def after(world: World, days: int) -> Services:
 
 
 def keep(world: World, rules: Mapping[str, int | None]) -> None:
-    (world.s.home / "config.json").write_text(json.dumps({**NO_RETRIES, "retention": rules}))
+    config = {**NO_RETRIES, "defaultAgentType": "scripted", "retention": rules}
+    (world.s.home / "config.json").write_text(json.dumps(config))
 
 
 async def done(world: World, **fields: Any) -> tuple[Task, Run]:
