@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run test check prove soak bench setup lock clean
+.PHONY: demo run test test-agents check prove soak bench setup lock clean
 
 demo: setup
 	$(BIN)/am demo
@@ -18,6 +18,11 @@ run: setup
 # All lanes, or some: make test LANES="unit api"
 test: setup
 	$(BIN)/python scripts/test.py $(LANES)
+
+# Real agents against a scripted model; the first time it fetches 2.5 GB of them into .agents/.
+test-agents: setup
+	$(BIN)/python scripts/install_agents.py
+	AM_TEST_PROFILES=1 $(BIN)/python -m pytest -q tests/real_agents tests/contract/test_agents.py
 
 check: setup
 	$(BIN)/python scripts/test.py check

@@ -10,9 +10,14 @@ async def test_agents_are_listed_with_what_they_lack(
     api: httpx.AsyncClient, project: Project
 ) -> None:
     everywhere = (await api.get("/api/v1/agents")).json()["items"]
-    assert [one["name"] for one in everywhere] == ["claude-code", "codex", "scripted"]
+    assert [one["name"] for one in everywhere] == [
+        *("aider", "claude-acp", "claude-code", "codex", "codex-acp", "copilot", "cursor"),
+        *("gemini", "goose", "kimi", "opencode", "qwen", "scripted"),
+    ]
     able = {one["name"]: one["capabilities"] for one in everywhere}
-    assert able["claude-code"] == {**dict.fromkeys(able["claude-code"], True), "harmless": False}
+    lacking = {"harmless": False, "asks_permission": False}
+    assert able["claude-code"] == {**dict.fromkeys(able["claude-code"], True), **lacking}
+    assert able["gemini"]["asks_permission"]
     assert (able["codex"]["structured_output"], able["codex"]["reports_cost"]) == (True, False)
     here = (await api.get("/api/v1/agents", params={"project": project.name})).json()["items"]
     lacks = {one["name"]: " ".join(one["missing"]) for one in here}

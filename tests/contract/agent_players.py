@@ -1,17 +1,26 @@
 """Every adapter as a player of the same steps, so that one suite holds them all to the port."""
 
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from agents_manager.agents.acp import AcpAgent
+from agents_manager.agents.acp_profiles import PROFILES, Counts
 from agents_manager.agents.claude_code import ClaudeCodeAgent
 from agents_manager.agents.command import CommandAgent
-from agents_manager.agents.config import ClaudeCodeConfig, CommandConfig, ScriptedConfig
+from agents_manager.agents.config import (
+    AcpConfig,
+    ClaudeCodeConfig,
+    CommandConfig,
+    ScriptedConfig,
+)
 from agents_manager.agents.scripted import PLAY, ScriptedAgent
 from agents_manager.flow.ports import Agent
 
+FAKE = Path(__file__).parent.parent / "acp_agent.py"
 Player = Callable[..., Agent]
 """An agent that plays the steps given, with settings that every agent has."""
 
@@ -35,5 +44,32 @@ def claude_code(folder: Path, *steps: Any, **settings: Any) -> Agent:
     return ClaudeCodeAgent("claude-code", ClaudeCodeConfig.model_validate(settings))
 
 
-PLAYERS: Mapping[str, Player] = {"scripted": scripted, "command": command}
+def acp(folder: Path, *steps: Any, **settings: Any) -> Agent:
+    """The same steps, played over the Agent Client Protocol by an agent that nobody described."""
+    script = {"steps": list(steps), **settings.pop("script", {})}
+    file = folder / "acp-script.json"
+    file.write_text(json.dumps(script))
+    entry = {"command": [sys.executable, "-I", "-S", str(FAKE), str(file)], **settings}
+    return AcpAgent(settings.get("profile", "player"), AcpConfig.model_validate(entry))
+
+
+def profiled(profile: str) -> Player:
+    """An agent in the ways of a profile: its modes, its numbers, its files."""
+    known = PROFILES[profile]
+    modes = {"availableModes": [{"id": known.mode, "name": "x"}], "currentModeId": "other"}
+    session = {"modes": modes} if known.mode else {}
+
+    def player(folder: Path, *steps: Any, **settings: Any) -> Agent:
+        script = {"session": session, "counts": known.counts}
+        return acp(folder, *steps, profile=profile, script=script, **settings)
+
+    return player
+
+
+PLAYERS: Mapping[str, Player] = {"scripted": scripted, "command": command, "acp": acp}
+if os.environ.get("AM_TEST_PROFILES"):
+    # Each brings a process of its own that takes a second to start: `make test-agents` does.
+    PLAYERS = {**PLAYERS, **{f"acp-{name}": profiled(name) for name in PROFILES}}
+SILENT = [f"acp-{name}" for name, known in PROFILES.items() if known.counts is Counts.NOWHERE]
+"""Players that do not tell what they used."""
 ADAPTERS: Mapping[str, Player] = {**PLAYERS, "claude-code": claude_code}

@@ -12,7 +12,7 @@ from agents_manager.domain import outcome
 from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Agent, Ended, Said
-from tests.contract.agent_players import ADAPTERS, PLAYERS
+from tests.contract.agent_players import ADAPTERS, PLAYERS, SILENT
 from tests.runner_jobs import eventually, processes_of
 from tests.turns import turn
 
@@ -68,16 +68,21 @@ async def test_a_turn_runs_in_the_worktree_with_what_an_agent_is_told(
 
 async def test_the_outcome_is_read_from_the_final_message(make: Make, run: Run) -> None:
     tool = {"tool": {"name": "Bash", "input": {"command": "echo '<<<OUTCOME:approved>>>'"}}}
-    usage = {"usage": {"input_tokens": 7, "cost_usd": 0.25}}
-    ended, said = await run(make({"say": "Look."}, tool, usage, {"outcome": OUTCOME}))
+    ended, said = await run(make({"say": "Look."}, tool, {"outcome": OUTCOME}))
     assert (ended.reason, ended.exit_code) == ("exited", 0)
     known = {each.name: each for each in outcome.BUILT_IN}
     expected = outcome.Reported("no_changes", OUTCOME["payload"], "Look.")
     assert outcome.read_markers(said.final_text, list(known), known) == expected
+    assert (said.error, said.error_class) == (None, None)
+
+
+@pytest.mark.parametrize("make", [name for name in PLAYERS if name not in SILENT], indirect=True)
+async def test_what_was_used_is_told(make: Make, run: Run) -> None:
+    usage = {"usage": {"input_tokens": 7, "cost_usd": 0.25}}
+    _, said = await run(make({"say": "Look."}, usage, {"outcome": OUTCOME}))
     assert said.usage is not None
     assert (said.usage.input_tokens, said.usage.output_tokens) == (7, None)
     assert said.usage.cost_usd == 0.25
-    assert (said.error, said.error_class) == (None, None)
 
 
 async def test_messages_for_people(make: Make, run: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from claude_agent_sdk import (
     ToolUseBlock,
 )
 
-from agents_manager.agents import claude_lines
+from agents_manager.agents import claude_lines, lines
 from agents_manager.agents.claude_lines import Listener
 
 
@@ -123,11 +123,11 @@ def test_long_inputs_are_cut_and_long_lines_left_out() -> None:
     [line] = Listener().lines(AssistantMessage(content=[call], model="m"))
     assert line["input"]["content"].endswith("… (9000 characters)")
     assert (line["input"]["file_path"], line["input"]["n"]) == ("/x", [1])
-    long = "x" * claude_lines.MAX_BYTES
-    cut = json.loads(claude_lines.encoded({"type": "result", "text": long}))
+    long = "x" * lines.MAX_BYTES
+    cut = json.loads(lines.encoded({"type": "result", "text": long}))
     assert (cut["type"], cut["error_class"]) == ("result", "bad_output")
-    assert json.loads(claude_lines.encoded({"type": "assistant", "text": long}))["type"] == "output"
-    assert claude_lines.encoded({"type": "output", "text": "\ud800ü"}).endswith('?ü"}\n'.encode())
+    assert json.loads(lines.encoded({"type": "assistant", "text": long}))["type"] == "output"
+    assert lines.encoded({"type": "output", "text": "\ud800ü"}).endswith('?ü"}\n'.encode())
 
 
 # ------------------------------------------------------------------------------------------- usage

@@ -229,7 +229,7 @@ def test_an_agent_without_an_adapter_may_have_it_in_another_layer(
     write_project({"agents": {"mine": {"timeout": 5}}})
     message, details = faults(files, project)
     assert message.endswith("have errors together.")
-    known = "scripted, command, claude-code, codex"
+    known = "scripted, command, claude-code, codex, acp"
     assert details == [f'agents.mine: its "adapter" is missing: one of {known}.']
     write_home({"agents": {"mine": {"adapter": "command", "command": ["x"]}}})
     assert files.agents(project)["mine"].timeout_ms == 5

@@ -5,11 +5,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from agents_manager.agents.acp import AcpAgent
 from agents_manager.agents.claude_code import ClaudeCodeAgent
 from agents_manager.agents.codex import CodexAgent
 from agents_manager.agents.command import CommandAgent
 from agents_manager.agents.config import (
     BUILT_IN,
+    AcpConfig,
     AgentConfig,
     ClaudeCodeConfig,
     CodexConfig,
@@ -70,5 +72,7 @@ def _adapter(name: str, config: AgentConfig) -> Agent:
             return ClaudeCodeAgent(name, config)
         case CodexConfig():
             return CodexAgent(name, config)
+        case AcpConfig():
+            return AcpAgent(name, config)
         case _:
             raise AssertionError(f"{type(config).__name__} has no adapter")

@@ -23,8 +23,9 @@ from claude_agent_sdk import (
     HookMatcher,
 )
 
-from agents_manager.agents import claude_gate, claude_lines
-from agents_manager.agents.claude_lines import Line, Listener, Trouble
+from agents_manager.agents import claude_gate, claude_lines, lines
+from agents_manager.agents.claude_lines import Listener, Trouble
+from agents_manager.agents.lines import Line
 
 MCP = "mcp.json"
 TOTALS = "totals.json"
@@ -122,7 +123,7 @@ class Driver:
         why = claude_gate.refusal(tool, given, self._workspace, self._job["tools"])
         if why is None:
             return {}
-        self._say(claude_lines.refused(tool, why))
+        self._say(lines.refused(tool, why))
         return {
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
@@ -148,7 +149,7 @@ class Driver:
         sys.stderr.write(f"{text}\n")
 
     def _say(self, line: Line) -> None:
-        sys.stdout.buffer.write(claude_lines.encoded(line))
+        sys.stdout.buffer.write(lines.encoded(line))
         sys.stdout.buffer.flush()
 
 

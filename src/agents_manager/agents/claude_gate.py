@@ -2,10 +2,11 @@
 mistakes inside the workspace; it is no sandbox, because a command can write wherever its user can.
 """
 
-import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
+
+from agents_manager.agents import bounds
 
 READS = ("Read", "Glob", "Grep", "WebFetch", "WebSearch", "Agent")
 COMMAND = "Bash"
@@ -35,24 +36,4 @@ def refusal(
     path = given.get(WRITES[tool])
     if not isinstance(path, str) or not path.startswith("/"):
         return "Name the file by its absolute path."
-    try:
-        return _outside(path, workspace)
-    except (OSError, ValueError) as error:
-        return f"{path!r} cannot be written: {error}."
-
-
-def _outside(path: str, workspace: Path) -> str | None:
-    root = os.path.realpath(workspace)
-    # A link before a ".." leads elsewhere than the text does, and programs differ in which they
-    # follow.
-    for way in (path, os.path.normpath(path)):
-        place = os.path.realpath(way)
-        if os.path.commonpath([place, root]) != root or place == root:
-            through = "" if place == way else f", which leads to {place},"
-            return (
-                f"{path}{through} lies outside of the workspace. Files can only be written below"
-                f" {root}."
-            )
-        if ".git" in (part.lower() for part in Path(place).relative_to(root).parts):
-            return f"{path} belongs to git's own files. Use git commands to change them."
-    return None
+    return bounds.unwritable(path, workspace)

@@ -1,10 +1,9 @@
 """What Claude Code says, as lines of our message stream. Whether a run went well is read from
 `is_error` and `terminal_reason`: a failed one can call itself a success."""
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from claude_agent_sdk import (
     AssistantMessage,
@@ -16,17 +15,14 @@ from claude_agent_sdk import (
     ToolUseBlock,
 )
 
-from agents_manager.agents import claude_gate, resets, structured
+from agents_manager.agents import claude_gate, lines, resets, structured
+from agents_manager.agents.lines import Line
 
-Line: TypeAlias = Mapping[str, Any]
 Trouble: TypeAlias = tuple[str, str]
 """What went wrong with the program itself, and its class."""
 ModelUsage: TypeAlias = Mapping[str, Mapping[str, Any]]
 """What each model was used for, by its name, in Claude Code's own words."""
 
-MAX_BYTES = 1024 * 1024
-"""A longer line is no message to those who read the stream."""
-MAX_INPUT = 4_000
 TOKENS = {
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
@@ -57,20 +53,6 @@ WAYS_OUT = {
 }
 
 
-def encoded(line: Line) -> bytes:
-    data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-    if len(data) <= MAX_BYTES:
-        return data
-    if line["type"] == "result":
-        why = f"The final message is too long to be read: {len(data)} bytes."
-        return encoded({"type": "result", "error": why, "error_class": "bad_output"})
-    return encoded({"type": "output", "text": f"(A message of {len(data)} bytes is left out.)"})
-
-
-def refused(tool: str, why: str) -> Line:
-    return {"type": "output", "text": f"Refused: {tool}. {why}"}
-
-
 class Listener:
     """What was heard in one conversation."""
 
@@ -98,7 +80,7 @@ class Listener:
                     yield from so_far(self._used.values())
             case SystemMessage(subtype="permission_denied", data=data):
                 why = str(data.get("message", "")).partition(". ")[0]
-                yield refused(str(data.get("tool_name")), f"{why}.")
+                yield lines.refused(str(data.get("tool_name")), f"{why}.")
             case RateLimitEvent(rate_limit_info=info) if info.status == "rejected":
                 self._resets_at = resets.moment(info.resets_at)
             case ResultMessage():
@@ -163,24 +145,13 @@ def _said(message: AssistantMessage) -> Iterator[Line]:
             if final is not None:
                 yield {"type": "assistant", "text": structured.shown(final)}
             else:
-                yield {"type": "tool_use", "name": block.name, "input": _short(block.input)}
+                yield {"type": "tool_use", "name": block.name, "input": lines.short(block.input)}
 
 
 def _error(why: str, error_class: str, session: str | None) -> Line:
     way_out = WAYS_OUT.get(error_class, "")
     error = f"{why.strip().removesuffix('.')}. {way_out}".strip()
     return {"type": "result", "error": error, "error_class": error_class, "session": session}
-
-
-def _short(value: Any) -> Any:
-    """The same, with long texts cut: whole files are no reading matter for a transcript."""
-    if isinstance(value, str) and len(value) > MAX_INPUT:
-        return f"{value[:MAX_INPUT]}… ({len(value)} characters)"
-    if isinstance(value, dict):
-        return {key: _short(part) for key, part in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_short(part) for part in cast("list[Any]", value)]
-    return value
 
 
 def usage(now: ModelUsage, before: ModelUsage) -> Line:

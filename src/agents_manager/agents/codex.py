@@ -116,12 +116,7 @@ class CodexAgent:
         program = self._config.command[0]
         found = programs.look_for(program, path)
         if found is None:
-            return Diagnosis(
-                missing=(
-                    f'The program "{program}" is on none of the folders of your PATH.'
-                    " Get it with: npm install -g @openai/codex",
-                )
-            )
+            return Diagnosis(missing=(programs.absent(program, "npm install -g @openai/codex"),))
         version = programs.version(found, path)
         return Diagnosis(
             program=found,

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import environment, login_shell, programs, stream
+from agents_manager.agents import environment, login_shell, programs, stream, troubles
+from agents_manager.agents.command_profiles import COMMANDS, CommandProfile
 from agents_manager.agents.config import PLACEHOLDERS, CommandConfig
-from agents_manager.domain.run import ErrorClass
+from agents_manager.domain import cost as costs
+from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.errors import AgentNotInstalled, InvalidConfig
 from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
 
@@ -25,6 +27,7 @@ class CommandAgent:
     def __init__(self, name: str, config: CommandConfig) -> None:
         self._name = name
         self._config = config
+        self._profile: CommandProfile | None = COMMANDS.get(config.profile or "")
 
     @property
     def model(self) -> str | None:
@@ -35,8 +38,12 @@ class CommandAgent:
         return self._config.system_prompt
 
     def job(self, turn: Turn) -> Job:
-        env = environment.of(turn, path=login_shell.path(), names=self._config.env)
+        known = self._profile
+        names = (*(known.env if known else ()), *self._config.env)
+        env = environment.of(turn, path=login_shell.path(), names=names)
         program, *arguments = self._config.command
+        if known and (turn.run.model or self._config.model):
+            arguments += known.model
         given = " ".join(arguments)
         by_stdin = "{prompt}" not in given and "{prompt_file}" not in given
         return Job(
@@ -44,25 +51,39 @@ class CommandAgent:
             run_id=turn.run.id,
             argv=(programs.found(program, env["PATH"], self._name), *self._filled(arguments, turn)),
             cwd=turn.workspace,
-            env=env,
+            env={**env, **(known.always if known else {})},
             stdin=turn.prompt if by_stdin else "",
             files={environment.PROMPT: turn.prompt},
             limits=self._config.limits,
+            folders=(turn.home,) if "{home}" in given else (),
         )
 
     def read(self, folder: Path) -> Said:
         output = folder / "output"
-        return stream.read(output) if stream.is_stream(output) else _plain(output)
+        if stream.is_stream(output):
+            return stream.read(output)
+        return _plain(output, self._profile)
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
 
     def diagnose(self) -> Diagnosis:
+        if self._profile:
+            return self._known(self._profile)
         try:
             program = self._config.command[0]
             return Diagnosis(program=programs.found(program, login_shell.path(), self._name))
         except AgentNotInstalled as error:
             return Diagnosis(missing=(error.message,))
+
+    def _known(self, profile: CommandProfile) -> Diagnosis:
+        path, program = login_shell.path(), self._config.command[0]
+        found = programs.look_for(program, path)
+        if found is None:
+            return Diagnosis(missing=(programs.absent(program, profile.get),))
+        version = programs.version(found, path)
+        doubts = programs.doubts(self._name, version, profile.tested)
+        return Diagnosis(program=found, version=version, doubts=doubts)
 
     def _filled(self, arguments: Sequence[str], turn: Turn) -> list[str]:
         """One pass, so that what is filled in is never looked through again."""
@@ -71,6 +92,7 @@ class CommandAgent:
             "prompt": turn.prompt,
             "mode": turn.run.mode,
             "model": turn.run.model or self._config.model,
+            "home": str(turn.home),
         }
 
         def value(found: re.Match[str]) -> str:
@@ -94,7 +116,7 @@ class CommandAgent:
         return filled
 
 
-def _plain(output: Path) -> Said:
+def _plain(output: Path, known: CommandProfile | None) -> Said:
     """All that was printed is the final text, if it can be read as a whole."""
     with output.open("rb") as file:
         content = file.read(MAX_TEXT + 1)
@@ -108,4 +130,17 @@ def _plain(output: Path) -> Said:
             " an outcome; let it print less, or a message stream.",
             error_class=ErrorClass.BAD_OUTPUT,
         )
-    return Said(final_text=stream.text(content), usage=None, session=None)
+    text = stream.text(content)
+    if known and known.failure and (failed := known.failure.findall(text)):
+        return Said(
+            final_text=text,
+            usage=None,
+            session=None,
+            error=failed[-1],
+            error_class=ErrorClass(troubles.classified(failed[-1])),
+        )
+    told = known.cost.findall(text) if known and known.cost else []
+    spent = float(told[-1]) if told else None
+    refused = None if spent is None else costs.refusal("cost_usd", spent)
+    usage = None if spent is None or refused else Usage(cost_usd=spent)
+    return Said(final_text=text, usage=usage, usage_refused=refused, session=None)

@@ -1,16 +1,19 @@
 """The settings of an agent, as they stand under `agents` in a configuration file."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from agents_manager.agents.acp_gate import Policy
+from agents_manager.agents.acp_profiles import PROFILES
+from agents_manager.agents.command_profiles import COMMANDS
 from agents_manager.domain.run import Limits
 from agents_manager.domain.run_settings import RunSettings
 from agents_manager.errors import closest
 
-PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model")
+PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model", "home")
 CODEX_FIXED = (
     *("approval_policy", "default_permissions", "mcp_servers", "permissions", "profile"),
     *("sandbox_mode", "sandbox_workspace_write", "shell_environment_policy"),
@@ -65,6 +68,19 @@ def _argument(argument: str) -> str:
     return argument
 
 
+def _with_command(value: object, known: Mapping[str, Sequence[str]]) -> object:
+    """The command line of the profile where none is given."""
+    if not isinstance(value, dict):
+        return value
+    entry = cast("dict[str, Any]", value)
+    name = entry.get("profile")
+    if not isinstance(name, str):
+        return entry
+    if name not in known:
+        raise ValueError(f'there is no profile "{name}".{closest(name, list(known))}')
+    return {"command": list(known[name]), **entry}
+
+
 def _passed_on(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(f'"{name}" cannot be the name of an environment variable')
@@ -78,12 +94,46 @@ class CommandConfig(AgentConfig):
 
     adapter: Literal["command"] = "command"
     """A program of your own."""
+    profile: str | None = None
+    """A program whose command line is known: `aider`."""
     command: tuple[Annotated[str, AfterValidator(_argument)], ...] = Field(min_length=1)
-    """The program and its arguments; `{prompt_file}`, `{prompt}`, `{mode}` and `{model}` are
-    replaced. A program with a slash is looked for in the folder of the project, or of the data
-    directory when named there; others on the PATH."""
+    """The program and its arguments; `{prompt_file}`, `{prompt}`, `{mode}`, `{model}` and `{home}`
+    are replaced. A program with a slash is looked for in the folder of the project, or of the data
+    directory when named there; others on the PATH. Those of the profile where left out."""
     env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
     """Names of environment variables that are passed on to it, beside the usual ones."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _profiled(cls, value: object) -> object:
+        return _with_command(value, {name: known.command for name, known in COMMANDS.items()})
+
+
+class AcpConfig(AgentConfig):
+    """An agent that speaks the Agent Client Protocol."""
+
+    adapter: Literal["acp"] = "acp"
+    """An agent that speaks the Agent Client Protocol."""
+    profile: str | None = None
+    """Which agent it is, where its own name does not say so: `gemini`, `opencode`, `qwen`,
+    `copilot`, `kimi`, `claude-acp`, `codex-acp`, `cursor` or `goose`."""
+    command: tuple[Annotated[str, AfterValidator(_argument)], ...] = Field(min_length=1)
+    """The program and its arguments; those of the profile where left out."""
+    env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
+    """Names of environment variables that are passed on to it, beside the usual ones and those of
+    its profile."""
+    permissions: Policy = Policy.WORKSPACE
+    """`workspace`: what it wants to change in the workspace and the commands it wants to run are
+    allowed, and a person is asked for the rest. `ask`: a person is asked for all of that."""
+    max_permissions: int = Field(default=500, gt=0)
+    """How often it may ask for a permission in a turn."""
+    start_timeout_ms: int = Field(default=60_000, gt=0, alias="startTimeout")
+    """How long it may take to begin a session, in milliseconds."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _profiled(cls, value: object) -> object:
+        return _with_command(value, {name: known.command for name, known in PROFILES.items()})
 
 
 class ClaudeCodeConfig(AgentConfig):
@@ -125,6 +175,7 @@ CONFIGS: Mapping[str, type[AgentConfig]] = {
     "command": CommandConfig,
     "claude-code": ClaudeCodeConfig,
     "codex": CodexConfig,
+    "acp": AcpConfig,
 }
 """The model of each adapter. An agent with the name of an adapter need not name it again."""
 
@@ -132,26 +183,38 @@ BUILT_IN: Mapping[str, AgentConfig] = {
     "scripted": ScriptedConfig(),
     "claude-code": ClaudeCodeConfig(),
     "codex": CodexConfig(),
+    **{name: AcpConfig.model_validate({"profile": name}) for name in PROFILES},
+    **{name: CommandConfig.model_validate({"profile": name}) for name in COMMANDS},
 }
 """Agents that need no configuration."""
 
+KNOWN: Mapping[str, Mapping[str, str]] = {
+    **{name: {"adapter": name} for name in CONFIGS},
+    **{name: {"adapter": "acp", "profile": name} for name in PROFILES},
+    **{name: {"adapter": "command", "profile": name} for name in COMMANDS},
+}
+"""What the name of an agent says by itself."""
+
 AnyConfig: TypeAlias = Annotated[
-    ScriptedConfig | CommandConfig | ClaudeCodeConfig | CodexConfig,
+    ScriptedConfig | CommandConfig | ClaudeCodeConfig | CodexConfig | AcpConfig,
     Field(discriminator="adapter"),
 ]
 
 
 def _named(value: object) -> object:
-    """Says the adapter where the name of an agent does."""
+    """Says the adapter and the profile where the name of an agent does."""
     if not isinstance(value, dict):
         return value
     agents = cast("dict[str, Any]", value)
     return {
-        name: {"adapter": name, **cast("dict[str, Any]", entry)}
-        if name in CONFIGS and isinstance(entry, dict)
-        else entry
+        name: _completed(name, cast("dict[str, Any]", entry)) if isinstance(entry, dict) else entry
         for name, entry in agents.items()
     }
+
+
+def _completed(name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    known = KNOWN.get(name, {})
+    return {**known, **entry} if entry.get("adapter") in (None, known.get("adapter")) else entry
 
 
 AgentConfigs: TypeAlias = Annotated[Mapping[str, AnyConfig], BeforeValidator(_named)]

@@ -25,6 +25,11 @@ def found(program: str, path: str, agent: str) -> str:
     raise AgentNotInstalled(f'The program "{program}" of agent "{agent}": {where}.')
 
 
+def absent(program: str, get: str) -> str:
+    way = f" Get it with: {get}" if get else ""
+    return f'The program "{program}" is on none of the folders of your PATH.{way}'
+
+
 def version(program: str, path: str) -> str | None:
     """What the program says of itself; None when it says nothing that looks like a version."""
     try:

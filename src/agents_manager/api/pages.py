@@ -372,6 +372,7 @@ class Capabilities(schemas.Out):
     harmless: bool
     """It plays a script and needs no consent."""
     interrupts: bool
+    asks_permission: bool
 
 
 class Agent(schemas.Out):

@@ -128,6 +128,8 @@ class PermissionPayload(Value):
     action: str = Field(min_length=1)
     """What it wants to do, in a sentence."""
     reason: str = ""
+    request: str = ""
+    """Which of its run's requests this is: the turn and the number."""
 
 
 class QuestionAnswer(Lenient):

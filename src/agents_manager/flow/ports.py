@@ -135,6 +135,10 @@ class Prompts(Protocol):
         """Tasks with a pending one that other tasks depend on."""
         ...
 
+    def permissions(self, project_id: ProjectId) -> list[Prompt]:
+        """The permissions that people gave or refused in a project, in order."""
+        ...
+
     def due(self, now: datetime) -> list[PromptId]:
         """Pending ones that expire by now, or whose suggested answer is to be taken."""
         ...
@@ -460,6 +464,8 @@ class Capabilities:
     """Take what is added to its own system prompt; others are told it in the prompt."""
     interrupts: bool = False
     """End in order when asked politely, and say how far it got."""
+    asks_permission: bool = False
+    """Ask a person while it runs whether it may do something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

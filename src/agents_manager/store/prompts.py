@@ -34,6 +34,11 @@ _AWAITED = (
     .join(schema.dependency, schema.dependency.c.depends_on == _PROMPT.task_id)
     .where(_PROMPT.status == PromptStatus.PENDING)
 )
+_PERMISSIONS = _IN_ORDER.join(schema.task, schema.task.c.id == _PROMPT.task_id).where(
+    _PROMPT.type == PromptType.PERMISSION,
+    _PROMPT.status == PromptStatus.RESPONDED,
+    schema.task.c.project_id == bindparam("project"),
+)
 _CLOSE = update(schema.prompt).where(
     _PROMPT.id == bindparam("b_id"), _PROMPT.status == bindparam("b_pending")
 )
@@ -86,6 +91,9 @@ class Prompts:
 
     def awaited(self) -> set[TaskId]:
         return {TaskId(row[0]) for row in self._session.all(_AWAITED)}
+
+    def permissions(self, project_id: ProjectId) -> list[Prompt]:
+        return PROMPTS.all(self._session, _PERMISSIONS, {"project": project_id})
 
     def due(self, now: datetime) -> list[PromptId]:
         return [PromptId(row[0]) for row in self._session.all(_DUE, {"now": now})]

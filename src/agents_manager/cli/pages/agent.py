@@ -16,6 +16,7 @@ ABLE = {
     "read_only_modes": "is kept from writing where a mode only reads",
     "harmless": "needs no consent",
     "interrupts": "ends in order when it is stopped",
+    "asks_permission": "asks a person for permissions",
 }
 """What each capability means to a person."""
 

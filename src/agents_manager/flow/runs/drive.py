@@ -11,7 +11,7 @@ from agents_manager.domain.run import Run
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, pipelines
 from agents_manager.flow.ports import Agent, Endpoint, Services, Turn, Tx
-from agents_manager.flow.runs import reports
+from agents_manager.flow.runs import permissions, reports
 from agents_manager.flow.runs.places import ASKED, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending
@@ -61,7 +61,10 @@ async def drive(
         kept[ASKED] = turn.prompt
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
-    ended = await s.runners.wait(directory)
+    if agent.capabilities.asks_permission:
+        ended = await permissions.wait(s, run_id, number, directory)
+    else:
+        ended = await s.runners.wait(directory)
     return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
 
 

@@ -1,0 +1,125 @@
+"""Agents that speak the Agent Client Protocol, driven in a process of their own (`acp_driver.py`).
+In what they differ stands in `acp_profiles.py`."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agents_manager.agents import environment, login_shell, programs, stream
+from agents_manager.agents.acp_gate import RUNS_COMMANDS
+from agents_manager.agents.acp_profiles import ANY, PROFILES, Profile
+from agents_manager.agents.config import AcpConfig
+from agents_manager.errors import AgentNotInstalled
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
+
+DRIVER = Path(__file__).with_name("acp_driver.py")
+JOB = "acp.json"
+LIBRARY = "acp"
+PASSED_ON = (
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
+    *("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"),
+)
+NO_LIBRARY = (
+    "The library of the Agent Client Protocol is not installed. Install it with: pip install"
+    ' "agents-manager[acp]"'
+)
+NOT_TRIED = "It was not tried with the program, only with the protocol that it speaks."
+
+
+class AcpAgent:
+    def __init__(self, name: str, config: AcpConfig) -> None:
+        self._name = name
+        self._config = config
+        self._profile: Profile = PROFILES.get(config.profile or "", ANY)
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            resumes=self._profile.resumes,
+            mcp=True,
+            reports_cost=self._profile.reports_cost,
+            read_only_modes=self._profile.asks,
+            interrupts=True,
+            asks_permission=True,
+        )
+
+    @property
+    def model(self) -> str | None:
+        return self._config.model
+
+    def job(self, turn: Turn) -> Job:
+        if find_spec(LIBRARY) is None:
+            raise AgentNotInstalled(f'Agent "{self._name}": {NO_LIBRARY}')
+        path = login_shell.path()
+        names = (*PASSED_ON, *self._profile.env, *self._config.env)
+        only_reads = turn.read_only and turn.run.mode != RUNS_COMMANDS
+        always = {**self._profile.always, **(self._profile.reading_always if only_reads else {})}
+        return Job(
+            dir=turn.dir,
+            run_id=turn.run.id,
+            argv=(sys.executable, "-I", str(DRIVER), str(turn.dir / JOB)),
+            cwd=turn.workspace,
+            env={**environment.of(turn, path=path, names=names), **always},
+            stdin="",
+            files={
+                JOB: json.dumps(self._told(turn, path)),
+                environment.PROMPT: turn.prompt,
+            },
+            limits=self._config.limits,
+            stop_signal="SIGINT",
+        )
+
+    def read(self, folder: Path) -> Said:
+        return stream.read(folder / "output")
+
+    def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
+        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+
+    def diagnose(self) -> Diagnosis:
+        missing = () if find_spec(LIBRARY) else (NO_LIBRARY,)
+        path = login_shell.path()
+        program = self._config.command[0]
+        found = programs.look_for(program, path)
+        if found is None:
+            return Diagnosis(missing=(*missing, programs.absent(program, self._profile.get)))
+        release = programs.version(found, path)
+        return Diagnosis(
+            program=found, version=release, missing=missing, doubts=self._doubts(release)
+        )
+
+    def _doubts(self, release: str | None) -> Sequence[str]:
+        tested = self._profile.tested
+        return programs.doubts(self._name, release, tested) if tested else (NOT_TRIED,)
+
+    def _told(self, turn: Turn, path: str) -> Mapping[str, Any]:
+        config, profile = self._config, self._profile
+        model = turn.run.model or config.model
+        program, *arguments = config.command
+        if model:
+            arguments += [argument.replace("{model}", model) for argument in profile.model]
+        again = turn.number > 1 and turn.run.prompt
+        report = turn.report
+        return {
+            "argv": [programs.found(program, path, self._name), *arguments],
+            "workspace": str(turn.workspace),
+            "mode": turn.run.mode,
+            "read_only": turn.read_only,
+            "resume": turn.session if profile.resumes else None,
+            "prompt": turn.prompt,
+            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
+            "report": {"url": report.url, "token": report.token} if report else None,
+            "session_mode": (turn.read_only and profile.reading) or profile.mode,
+            "session_model": None if profile.model else model,
+            "files": profile.files,
+            "counts": profile.counts,
+            "failure": profile.failure,
+            "permissions": config.permissions,
+            "max_permissions": config.max_permissions,
+            "start_s": config.start_timeout_ms / 1000,
+            "log_in": f"Log in with the program {program}, or set its key for the server.",
+            "version": version("agents-manager"),
+        }

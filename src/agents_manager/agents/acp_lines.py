@@ -1,0 +1,156 @@
+"""What an agent says over the Agent Client Protocol, as lines of our message stream."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from acp import RequestError
+from acp.schema import (
+    AgentMessageChunk,
+    AgentPlanUpdate,
+    TextContentBlock,
+    ToolCallProgress,
+    ToolCallStart,
+    UsageUpdate,
+)
+
+from agents_manager.agents import lines, troubles
+from agents_manager.agents.acp_profiles import Counts
+from agents_manager.agents.acp_wire import Fault
+from agents_manager.agents.lines import Line
+
+TOKENS = {
+    "input_tokens": ("inputTokens", "input_tokens"),
+    "output_tokens": ("outputTokens", "output_tokens"),
+    "cache_read_tokens": ("cachedReadTokens",),
+    "cache_write_tokens": ("cachedWriteTokens",),
+}
+"""What each number is called by agents."""
+AUTH_REQUIRED = -32000
+STOPS = {
+    "max_tokens": ("The model's answer was cut off at its length limit.", "bad_output"),
+    "max_turn_requests": ("The agent took more requests than it allows itself.", "budget"),
+    "refusal": ("The model refused to go on.", "bad_output"),
+    "cancelled": ("The agent ended its turn as cancelled.", "interrupted"),
+}
+MARKS = {"completed": "x", "in_progress": "~"}
+
+
+class Listener:
+    """What was heard in one session."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.muted = False
+        """While an old session is loaded, what was said in it is said again."""
+        self.answered: Mapping[str, Any] = {}
+        """The answer to the prompt, as it was sent."""
+        self._counts = counts
+        self._said = ""
+        self._message: str | None = None
+        self._words: list[str] = []
+        """What it said since it last used a tool."""
+        self._called: dict[str, str] = {}
+        """Calls of tools whose input was not told yet, by their ids."""
+        self._pieces: list[Mapping[str, Any]] = []
+        self._cost: float | None = None
+
+    def lines(self, update: object) -> Iterator[Line]:
+        if self.muted:
+            return
+        if isinstance(update, AgentMessageChunk):
+            yield from self._hear(update)
+            return
+        yield from self.flush()
+        if isinstance(update, ToolCallStart):
+            self._words = []
+            self._called[update.tool_call_id] = update.title
+        if isinstance(update, ToolCallStart | ToolCallProgress):
+            yield from self._call(update)
+        elif isinstance(update, AgentPlanUpdate):
+            steps = [f"[{MARKS.get(e.status, ' ')}] {e.content}" for e in update.entries]
+            yield {"type": "output", "text": lines.short("\n".join(["Plan:", *steps]))}
+        elif isinstance(update, UsageUpdate) and update.cost is not None:
+            self._cost = update.cost.amount if update.cost.currency == "USD" else None
+
+    def _call(self, update: ToolCallStart | ToolCallProgress) -> Iterator[Line]:
+        """Some tell the input at once and some later, when they know it themselves."""
+        given: Any = update.raw_input
+        told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        if not told and update.status not in ("completed", "failed"):
+            return
+        name = self._called.pop(update.tool_call_id, None)
+        if name is not None:
+            yield {"type": "tool_use", "name": name, "input": lines.short(told)}
+
+    def flush(self) -> Iterator[Line]:
+        """The message that has come to its end, if there is one."""
+        text, self._said = self._said, ""
+        if text.strip():
+            self._words.append(text)
+            yield {"type": "assistant", "text": text}
+
+    def _hear(self, chunk: AgentMessageChunk) -> Iterator[Line]:
+        if chunk.message_id != self._message:
+            yield from self.flush()
+            self._message = chunk.message_id
+        if isinstance(chunk.content, TextContentBlock):
+            self._said += chunk.content.text
+        if chunk.field_meta and isinstance(chunk.field_meta.get("usage"), dict):
+            self._pieces.append(chunk.field_meta["usage"])
+
+    @property
+    def final(self) -> str:
+        return "\n\n".join(self._words)
+
+    def usage(self, *, fresh: bool) -> Line | None:
+        """What the turn used; None where it is not known. The cost is the session's, so that it is
+        the turn's only where both began together; and 0 is what agents say that know no price."""
+        line: dict[str, Any] = {"type": "usage"}
+        for numbers in self._numbers():
+            for ours, theirs in TOKENS.items():
+                value = next((numbers[name] for name in theirs if name in numbers), None)
+                if value is not None:
+                    line[ours] = _plus(line.get(ours), value)
+        if fresh and self._cost:
+            line["cost_usd"] = self._cost
+        return line if len(line) > 1 else None
+
+    def _numbers(self) -> list[Mapping[str, Any]]:
+        if self._counts is Counts.PIECES:
+            return self._pieces
+        place = {Counts.ANSWER: ("usage",), Counts.QUOTA: ("_meta", "quota", "token_count")}
+        found: Any = self.answered if self._counts in place else None
+        for name in place.get(self._counts, ()):
+            found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
+        return [_apart(cast("dict[str, Any]", found))] if isinstance(found, dict) else []
+
+
+def _plus(known: Any, value: Any) -> Any:
+    """Nonsense stays what it is, for the reader to refuse."""
+    if isinstance(known, int) and isinstance(value, int):
+        return value if value < 0 else known + value
+    return value if known is None else known
+
+
+def _apart(numbers: dict[str, Any]) -> Mapping[str, Any]:
+    """Some count what came from the cache as input too, which their sum gives away."""
+    names = ("totalTokens", "inputTokens", "outputTokens", "cachedReadTokens", "cachedWriteTokens")
+    known = [numbers.get(name) or 0 for name in names]
+    if not all(isinstance(number, int) for number in known):
+        return numbers
+    total, given, made, read, written = known
+    if (read or written) and total == given + made and given >= read + written:
+        return {**numbers, "inputTokens": given - read - written}
+    return numbers
+
+
+def fault_of(error: RequestError) -> Fault:
+    """What an agent answered in place of a result."""
+    data: Any = error.data
+    details: Any = data
+    if isinstance(data, dict):
+        details = cast("dict[str, Any]", data).get("details")
+    words = str(error).strip() or f"error {error.code}"
+    if isinstance(details, str) and details.strip() and details not in words:
+        words = f"{words}: {details}"
+    error_class = "auth" if error.code == AUTH_REQUIRED else troubles.classified(words)
+    return Fault(lines.short(words), error_class)

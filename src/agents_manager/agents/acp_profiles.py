@@ -1,0 +1,156 @@
+"""The agents that speak the Agent Client Protocol, and in what each differs from the others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agents_manager.agents.programs import Release
+
+
+class Counts(StrEnum):
+    """Where an agent says how many tokens a turn took."""
+
+    ANSWER = "answer"
+    """In the answer to the prompt, as the protocol has it."""
+    QUOTA = "quota"
+    """Beside that answer, as `_meta.quota`."""
+    PIECES = "pieces"
+    """Step by step, beside pieces of its messages."""
+    NOWHERE = "nowhere"
+    """Nowhere, or wrongly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    command: Sequence[str] = ()
+    get: str = ""
+    """How people get the program."""
+    tested: tuple[Release, Release] | None = None
+    """None: not tried with the program itself."""
+    env: Sequence[str] = ()
+    """Variables of the server that are passed on."""
+    always: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Variables with the same value in every run."""
+    reading_always: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The same for runs that neither write nor run commands."""
+    model: Sequence[str] = ()
+    """The arguments that name a model; without any the session is asked for it."""
+    mode: str | None = None
+    """The session mode in which it asks before it changes anything; None: the one it begins in."""
+    reading: str | None = None
+    """The same where a run only reads, if that is another."""
+    files: bool = True
+    """Whether it may read and write files through us."""
+    resumes: bool = True
+    counts: Counts = Counts.ANSWER
+    reports_cost: bool = False
+    asks: bool = True
+    """Whether it is known to ask before it writes, so that a mode that only reads holds."""
+    failure: str | None = None
+    """How a final message begins that is in truth an error."""
+
+
+OPENAI = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL")
+GOOGLE = (
+    *("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"),
+    *("GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GEMINI_BASE_URL"),
+)
+
+PROFILES: Mapping[str, Profile] = {
+    "gemini": Profile(
+        command=("gemini", "--experimental-acp"),
+        get="npm install -g @google/gemini-cli",
+        tested=((0, 61), (0, 61)),
+        env=GOOGLE,
+        # A folder that nobody trusted gets no tools that write, and nobody is there to be asked.
+        always={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
+        model=("--model", "{model}"),
+        mode="default",
+        # It takes our "there is no such file" for an error, and cannot create one.
+        files=False,
+        # It lists its sessions, but finds none of them again.
+        resumes=False,
+        counts=Counts.QUOTA,
+    ),
+    "opencode": Profile(
+        command=("opencode", "acp"),
+        get="npm install -g opencode-ai",
+        tested=((1, 18), (1, 18)),
+        env=("OPENCODE_API_KEY", "OPENCODE_CONFIG", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
+        # Without this it asks nobody for anything.
+        always={
+            "OPENCODE_PERMISSION": '{"edit":"ask","bash":"ask","webfetch":"allow"}',
+            "OPENCODE_DISABLE_AUTOUPDATE": "true",
+        },
+        mode="build",
+        # Refused something, it ends its turn without a word; denied it, it goes on.
+        reading_always={"OPENCODE_PERMISSION": '{"edit":"deny","bash":"deny"}'},
+        # It tells the tokens of the last step as those of the turn.
+        counts=Counts.NOWHERE,
+        reports_cost=True,
+    ),
+    "qwen": Profile(
+        command=("qwen", "--acp"),
+        get="npm install -g @qwen-code/qwen-code",
+        tested=((0, 24), (0, 24)),
+        env=(*OPENAI, "DASHSCOPE_API_KEY"),
+        model=("--model", "{model}"),
+        mode="default",
+        counts=Counts.PIECES,
+    ),
+    "copilot": Profile(
+        command=("copilot", "--acp"),
+        get="npm install -g @github/copilot",
+        tested=((1, 0), (1, 0)),
+        env=(
+            *("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_MODEL"),
+            *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY", "COPILOT_OFFLINE"),
+        ),
+        model=("--model", "{model}"),
+        mode="https://agentclientprotocol.com/protocol/session-modes#agent",
+        failure="Error: ",
+    ),
+    "kimi": Profile(
+        command=("kimi", "acp"),
+        get="npm install -g @moonshot-ai/kimi-code",
+        tested=((2, 1), (2, 1)),
+        env=("KIMI_API_KEY", "KIMI_BASE_URL", "KIMI_CODE_HOME"),
+        mode="default",
+        counts=Counts.NOWHERE,
+    ),
+    "claude-acp": Profile(
+        command=("claude-agent-acp",),
+        get="npm install -g @agentclientprotocol/claude-agent-acp",
+        tested=((0, 99), (0, 99)),
+        env=(
+            *("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"),
+            *("CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"),
+        ),
+        always={"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
+        mode="default",
+        reports_cost=True,
+    ),
+    "codex-acp": Profile(
+        command=("codex-acp",),
+        get="npm install -g @agentclientprotocol/codex-acp",
+        tested=((2, 6), (2, 6)),
+        env=("CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_HOME"),
+        # In its own mode a model decides what it may do.
+        mode="workspace-write",
+        reading="read-only",
+    ),
+    "cursor": Profile(
+        command=("cursor-agent", "acp"),
+        get="see cursor.com/cli",
+        env=("CURSOR_API_KEY",),
+        asks=False,
+    ),
+    "goose": Profile(
+        command=("goose", "acp"),
+        get="see the documentation of goose",
+        env=("GOOSE_PROVIDER", "GOOSE_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
+        asks=False,
+    ),
+}
+ANY = Profile(asks=False)
+"""An agent that nobody described."""
