@@ -11,7 +11,7 @@ import gen_docs
 ROOT = Path(__file__).resolve().parent.parent
 DECISIONS = ROOT / "docs" / "decisions"
 README_LINES = 150
-SKIPPED_FOLDERS = {".git", ".venv", ".venv-bench", "node_modules"}
+SKIPPED_FOLDERS = {".agents", ".git", ".venv", ".venv-bench", "node_modules"}
 
 CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(<?([^)\s>]+)")

@@ -246,6 +246,24 @@ async def test_prompts_that_nobody_heard_of(any_store: Database) -> None:
     assert found == ["older", "old"]
 
 
+async def test_permissions_of_a_project_are_those_that_people_decided(any_store: Database) -> None:
+    given = {"type": PromptType.PERMISSION, "status": PromptStatus.RESPONDED}
+
+    def write(tx: Tx) -> None:
+        furnish(tx, "a", "b")
+        tx.projects.add(a_project("project-2"))
+        tx.tasks.add(a_task("c", project_id=ProjectId("project-2")))
+        tx.prompts.add(a_prompt("second", "b", created_at=later(2), **given))
+        tx.prompts.add(a_prompt("first", "a", created_at=later(1), **given))
+        tx.prompts.add(a_prompt("elsewhere", "c", **given))
+        tx.prompts.add(a_prompt("open", "a", type=PromptType.PERMISSION))
+        tx.prompts.add(a_prompt("other", "a", status=PromptStatus.RESPONDED))
+
+    await any_store.write(write)
+    found = await any_store.read(lambda tx: tx.prompts.permissions(PROJECT))
+    assert [prompt.id for prompt in found] == ["first", "second"]
+
+
 async def test_tasks_that_others_wait_for_are_those_that_ask(any_store: Database) -> None:
     def write(tx: Tx) -> None:
         furnish(tx, "asking", "alone", "answered", "working")

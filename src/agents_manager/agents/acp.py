@@ -31,6 +31,8 @@ NOT_TRIED = "It was not tried with the program, only with the protocol that it s
 
 
 class AcpAgent:
+    how_to_end = ""
+
     def __init__(self, name: str, config: AcpConfig) -> None:
         self._name = name
         self._config = config

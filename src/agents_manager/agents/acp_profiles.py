@@ -103,7 +103,7 @@ PROFILES: Mapping[str, Profile] = {
         get="npm install -g @github/copilot",
         tested=((1, 0), (1, 0)),
         env=(
-            *("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_MODEL"),
+            *("COPILOT_GITHUB_TOKEN", "COPILOT_MODEL"),
             *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY", "COPILOT_OFFLINE"),
         ),
         model=("--model", "{model}"),
