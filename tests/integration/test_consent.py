@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager import bootstrap
+from agents_manager.agents.catalog import BUILT_IN
 from agents_manager.domain.run import RunStatus
 from agents_manager.errors import AgentNotFound
 from agents_manager.flow import agents, tasks
@@ -79,8 +80,9 @@ async def test_what_nobody_trusts_is_not_even_looked_at(world: World) -> None:
 
 async def test_every_agent_can_be_examined(world: World) -> None:
     found = await agents.examine(world.s, None)
-    assert [one.name for one in found] == ["claude-code", "codex", "scripted"]
-    assert found[2].usable
+    named = {one.name: one for one in found}
+    assert list(named) == sorted(BUILT_IN)
+    assert named["scripted"].usable
     with pytest.raises(AgentNotFound, match='Did you mean "codex"'):
         await agents.examine(world.s, None, "codx")
 

@@ -4,10 +4,13 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from agents_manager.agents import login_shell, programs
+from agents_manager.agents.acp import NOT_TRIED
+from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.agents.codex import CodexAgent
-from agents_manager.agents.config import CodexConfig
+from agents_manager.agents.config import AcpConfig, CodexConfig, CommandConfig
 from agents_manager.cli.pages import agent as pages
 from agents_manager.cli.render import Line
 from agents_manager.flow.agents import Examined
@@ -89,3 +92,19 @@ def test_what_it_can_do_is_told_in_words() -> None:
     *_, last = pages.diagnoses([one])
     assert isinstance(last, Line)
     assert last.text == "  It goes on with its session, tells its cost."
+
+
+def test_an_agent_that_was_not_tried_says_so(folder: Path) -> None:
+    known = AgentCatalog(lambda _project: {}).known(None)
+    goose, gemini, aider = (known[name].diagnose() for name in ("goose", "gemini", "aider"))
+    assert goose.doubts == (NOT_TRIED,)
+    assert goose.missing[0].endswith("Get it from its maker.")
+    assert gemini.doubts == ()
+    assert gemini.missing[0].endswith("Get it with: npm install -g @google/gemini-cli")
+    assert aider.missing[0].endswith("Get it with: python -m pip install aider-chat")
+
+
+def test_a_profile_that_does_not_exist_is_refused_with_the_closest() -> None:
+    for config, meant in ((AcpConfig, "gemini"), (CommandConfig, "aider")):
+        with pytest.raises(ValidationError, match=f'Did you mean "{meant}"'):
+            config.model_validate({"profile": f"{meant}i"})

@@ -87,15 +87,16 @@ class AcpAgent:
         program = self._config.command[0]
         found = programs.look_for(program, path)
         if found is None:
-            return Diagnosis(missing=(*missing, programs.absent(program, self._profile.get)))
+            absent = programs.absent(program, self._profile.get)
+            return Diagnosis(missing=(*missing, absent), doubts=self._untried)
         release = programs.version(found, path)
-        return Diagnosis(
-            program=found, version=release, missing=missing, doubts=self._doubts(release)
-        )
-
-    def _doubts(self, release: str | None) -> Sequence[str]:
         tested = self._profile.tested
-        return programs.doubts(self._name, release, tested) if tested else (NOT_TRIED,)
+        doubts = programs.doubts(self._name, release, tested) if tested else self._untried
+        return Diagnosis(program=found, version=release, missing=missing, doubts=doubts)
+
+    @property
+    def _untried(self) -> Sequence[str]:
+        return () if self._profile.tested else (NOT_TRIED,)
 
     def _told(self, turn: Turn, path: str) -> Mapping[str, Any]:
         config, profile = self._config, self._profile

@@ -24,7 +24,7 @@ class Counts(StrEnum):
 class Profile:
     command: Sequence[str] = ()
     get: str = ""
-    """How people get the program."""
+    """The command that installs it; empty where neither npm nor PyPI has it."""
     tested: tuple[Release, Release] | None = None
     """None: not tried with the program itself."""
     env: Sequence[str] = ()
@@ -141,13 +141,11 @@ PROFILES: Mapping[str, Profile] = {
     ),
     "cursor": Profile(
         command=("cursor-agent", "acp"),
-        get="see cursor.com/cli",
         env=("CURSOR_API_KEY",),
         asks=False,
     ),
     "goose": Profile(
         command=("goose", "acp"),
-        get="see the documentation of goose",
         env=("GOOSE_PROVIDER", "GOOSE_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
         asks=False,
     ),

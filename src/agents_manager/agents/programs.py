@@ -26,8 +26,8 @@ def found(program: str, path: str, agent: str) -> str:
 
 
 def absent(program: str, get: str) -> str:
-    way = f" Get it with: {get}" if get else ""
-    return f'The program "{program}" is on none of the folders of your PATH.{way}'
+    way = f"Get it with: {get}" if get else "Get it from its maker."
+    return f'The program "{program}" is on none of the folders of your PATH. {way}'
 
 
 def version(program: str, path: str) -> str | None:
