@@ -340,15 +340,7 @@ async def test_a_machine_leaves_alone_what_another_performs(client: Services, re
         raise AssertionError
 
     def dispatcher(host: str) -> Dispatcher:
-        return Dispatcher(
-            client.store,
-            engine,
-            crashed,
-            client.clock,
-            max_agents=1,
-            shortage=lambda: None,
-            host=host,
-        )
+        return Dispatcher(client, engine, crashed, host=host)
 
     await dispatcher("mine").sweep()
     assert engine.begun == []

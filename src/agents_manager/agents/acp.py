@@ -53,6 +53,10 @@ class AcpAgent:
     def model(self) -> str | None:
         return self._config.model
 
+    @property
+    def system_prompt(self) -> str | None:
+        return self._config.system_prompt
+
     def job(self, turn: Turn) -> Job:
         if find_spec(LIBRARY) is None:
             raise AgentNotInstalled(f'Agent "{self._name}": {NO_LIBRARY}')
