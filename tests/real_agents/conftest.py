@@ -23,8 +23,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         pytest.skip("the agents are not installed: make test-agents")
     folders = [*AGENTS.glob("*/node_modules/.bin"), AGENTS / "aider" / "bin"]
     # Node.js first: the one of the machine may be too old.
-    folders.sort(key=lambda folder: "node/" not in f"{folder}/")
-    found = ":".join(map(str, sorted(folders, key=lambda f: f.parts[-3] != "node")))
+    folders.sort(key=lambda folder: folder.parts[-3] != "node")
+    found = ":".join(map(str, folders))
     shell = tmp_path / "shell"
     shell.write_text(f'#!/bin/sh\nPATH="{found}:$PATH"\nfor last; do :; done\neval "$last"\n')
     shell.chmod(0o755)
