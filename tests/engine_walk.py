@@ -26,7 +26,7 @@ from agents_manager.flow.runs import close, collect
 from agents_manager.flow.runs.verdict import Verdict, trouble
 from agents_manager.settings import Settings
 from tests import repos
-from tests.worlds import ANN
+from tests.worlds import ANN, NO_RETRIES
 
 T = TypeVar("T")
 
@@ -68,7 +68,9 @@ def ground(folder: Path, files: repos.Files | None = None) -> Iterator[Ground]:
     with pytest.MonkeyPatch.context() as patch, asyncio.Runner() as runner:
         repos.settle(folder, patch)
         repo = repos.make_repo(folder / "walked", files)
-        opened = bootstrap.client(Settings(folder / "home", None))
+        # In a simulation an error counts at once.
+        home = repos.scripted_home(folder / "home", **NO_RETRIES)
+        opened = bootstrap.client(Settings(home, None))
         program = runner.run(opened.__aenter__())
         try:
             s = program.services

@@ -203,7 +203,8 @@ def _reviews(ids: Mapping[str, str]) -> Mapping[str, Case]:
     review = ("review", ids["planned"])
     back = (*review, "--request-changes", "Again.", "--comments", "-")
     return {
-        "no decision": case(*review, says="Give --approve or --request-changes", code=2),
+        "no decision": case(*review, says="Give --approve, --request-changes", code=2),
+        "nobody's review": case(*review, "--send-back", says="needs a comment"),
         "two decisions": case(*review, "--approve", "--request-changes", "x", says="Give", code=2),
         "no words": case(*review, "--request-changes", "", says="needs a comment"),
         "nothing to review": case("review", ids["asking"], "--approve", says="does not wait for a"),

@@ -57,12 +57,13 @@ async def _keep_change(
     change = await _change(s, project, ground, verdict)
     passed = verdict.get("checks_passed")
     failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
-    warnings = tuple(f"{c['name']} ({c['how']})" for c in failed)
+    told = [f"{c['name']} ({c['how']})" for c in failed]
 
     def write(tx: Tx) -> None:
-        artifacts.keep_change(
-            tx, s, task, ground.branch, ground.base, change, run.id, passed, warnings
-        )
+        known = tx.tasks.artifacts(task.id, ArtifactType.DIFF)
+        if "checks" not in verdict and known and known[-1].data["head_sha"] == change.head_sha:
+            return  # A run that changed nothing leaves what the checks said of the work.
+        artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed, told)
 
     await s.store.write(write)
 
