@@ -101,10 +101,11 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 engine=None if settings.database_url else _engine_file(settings.home),
                 url=settings.database_url or "sqlite://",
             )
+            services = replace(services, engine=engine)
+            program = replace(program, services=services)
             dispatcher = Dispatcher(services, engine, crashed, host=among_others)
             services.store.after_commit(dispatcher.wake)
             engine.launch()
-            program = replace(program, services=replace(services, engine=engine))
             try:
                 async with _background(
                     dispatcher.run(),

@@ -122,7 +122,7 @@ def test_git_must_be_there(am: Am, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("size", "state"), [(40, "fail"), (600, "warn")])
 def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
     """A small disk of our own, which nobody else sees and which goes with the process."""
-    am.home.mkdir()
+    am.home.mkdir(exist_ok=True)
     mounted = f'mount -t tmpfs -o size={size}m,mode=700 none "$AM_HOME" && exec "$@"'
     private = ["unshare", "--mount", "--map-root-user", "sh", "-c"]
     if not shutil.which("unshare") or subprocess.run([*private, "true"], check=False).returncode:

@@ -82,6 +82,7 @@ async def stopped(world: World) -> Task:
     assert run
     await tasks.stop_run(world.s, run.id, ANN)
     await world.wait(task, lambda v: bool(v.prompts), "asked how to go on")
+    await world.settled(task)
     return task
 
 

@@ -162,10 +162,11 @@ async def test_what_cannot_pass_by_itself_is_not_tried_again(
 
 
 async def test_a_broken_configuration_does_not_keep_a_run_from_ending(world: World) -> None:
-    task = await world.start(script([{"say": "Up."}, {"sleep": 0.5}, {"crash": 3}]))
+    crash = script([{"say": "Up."}, {"sleep": 0.5}, {"crash": 3}])
+    task = await world.start(crash, pipeline="simple")
     await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
     (world.program.settings.home / "config.json").write_text("{")
-    await world.until(task, "failed")
+    await world.until(task, "needs_decision")
 
 
 async def test_a_retry_outlives_the_worker(tmp_path: Path, repo: Path) -> None:
