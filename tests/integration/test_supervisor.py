@@ -232,6 +232,8 @@ async def test_below_a_threshold_no_agent_starts_and_those_at_work_go_on(world: 
     config.write_text(before)
     await world.until(task, "review")
     assert await supervisor.disk(world.s) == []
+    await tasks.stop_run(world.s, run.id, ANN)
+    await world.wait(first, lambda v: v.run is None, "stopped")
 
 
 async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: World) -> None:
