@@ -31,8 +31,6 @@ test -z "$(git status --porcelain)"
 git rev-parse --verify "refs/heads/$branch" > "$tree.head"
 git log --format="%H %s" "main..$branch" > "$tree.log"
 git diff --numstat "main...$branch" > "$tree.numstat"
-git log --patch "main..$branch" > "$tree.patch"
-! grep --quiet -e "-----BEGIN .*PRIVATE KEY" "$tree.patch"
 git worktree unlock "$tree"
 """
 
