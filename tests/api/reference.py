@@ -1,6 +1,8 @@
-"""Writes docs/reference/http.md from the OpenAPI document: python -m tests.api.reference"""
+"""Writes docs/reference/http.md and web/openapi.json from the OpenAPI document:
+python -m tests.api.reference (then `npm run api` in web/ for the types of the web app)"""
 
 import asyncio
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,10 @@ from agents_manager.api.app import build
 from agents_manager.api.stream import Feed
 from agents_manager.settings import Settings
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "http.md"
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "reference" / "http.md"
+DOCUMENT = ROOT / "web" / "openapi.json"
+TYPES = ROOT / "web" / "src" / "api" / "schema.d.ts"
 
 HEAD = """\
 # HTTP
@@ -40,6 +45,10 @@ curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:4100/api/v1/events/st
   event named by the header `Last-Event-ID` or by `after`, and from now on without either. A comment
   every 15 seconds keeps it open.
 """
+
+
+def written(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
 def page(document: dict[str, Any]) -> str:
@@ -112,6 +121,7 @@ async def main() -> None:
             document = build(program.services, feed, ["localhost"]).openapi()
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(document))
+    DOCUMENT.write_text(written(document))
 
 
 if __name__ == "__main__":

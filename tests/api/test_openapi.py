@@ -1,5 +1,6 @@
 """The document that clients are generated from."""
 
+import hashlib
 import json
 import re
 from typing import Any
@@ -81,4 +82,15 @@ def test_the_stream_tells_what_an_event_is(app: Application) -> None:
 def test_the_reference_page_is_up_to_date(app: Application) -> None:
     assert reference.PAGE.read_text() == reference.page(app.openapi()), (
         "write it again: .venv/bin/python -m tests.api.reference"
+    )
+
+
+def test_the_web_app_is_typed_from_this_document(app: Application) -> None:
+    said = reference.written(app.openapi())
+    assert reference.DOCUMENT.read_text() == said, (
+        "write it again: .venv/bin/python -m tests.api.reference && (cd web && npm run api)"
+    )
+    digest = hashlib.sha256(said.encode()).hexdigest()
+    assert digest in reference.TYPES.read_text().partition("\n")[0], (
+        "write them again: cd web && npm run api"
     )

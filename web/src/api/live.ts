@@ -1,0 +1,38 @@
+/** Keeps what was read true: events say which answers are stale. */
+import type { QueryClient } from "@tanstack/react-query";
+import { onEvent, onResync } from "./events";
+
+const GATHER_MS = 150;
+
+/** Pages that hold more than queries (the board's cards) hear here which tasks changed. */
+const changed = new Set<(tasks: Set<string>) => void>();
+export function onTasksChanged(tell: (tasks: Set<string>) => void): () => void {
+  changed.add(tell);
+  return () => changed.delete(tell);
+}
+
+export function keepTrue(client: QueryClient): () => void {
+  let tasks = new Set<string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    const now = tasks;
+    tasks = new Set();
+    for (const id of now) void client.invalidateQueries({ queryKey: ["task", id] });
+    for (const key of ["inbox", "prompt", "runs", "counts"])
+      void client.invalidateQueries({ queryKey: [key] });
+    for (const key of ["cost", "stats", "performance", "tasks"])
+      void client.invalidateQueries({ queryKey: [key], refetchType: "none" });
+    for (const tell of changed) tell(now);
+  };
+  const off = onEvent((event) => {
+    tasks.add(event.task_id);
+    timer ??= setTimeout(flush, GATHER_MS);
+  });
+  const offResync = onResync(() => void client.invalidateQueries());
+  return () => {
+    off();
+    offResync();
+    clearTimeout(timer);
+  };
+}

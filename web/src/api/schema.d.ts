@@ -1,0 +1,4524 @@
+// From openapi.json 5df5830a2634343004afffd3063fc1ade6faf2ab89bb1dc4b09f36afaebe2d47; write it again with: npm run api
+export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Health
+         * @description Answers as long as the server does; open to everybody, and tells nothing else.
+         */
+        get: operations["get_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Projects
+         * @description Every registered project.
+         */
+        get: operations["list_projects"];
+        put?: never;
+        /**
+         * Add Project
+         * @description Registers a git repository; its commands, as they stand now, may run from then on.
+         */
+        post: operations["add_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Project
+         * @description One project, by its id or name.
+         */
+        get: operations["get_project"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Project
+         * @description Forgets a project; its repository is left as it is. Refused while it has tasks, unless
+         *     forced, and while an agent works at one, unless it is to be stopped first.
+         */
+        delete: operations["remove_project"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Settings
+         * @description Every setting in effect for a project, and the layer, file and line it comes from.
+         */
+        get: operations["list_settings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/trust": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trust Project
+         * @description Allows the project's commands as they stand now.
+         */
+        post: operations["trust_project"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/consent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give Consent
+         * @description Allows agents to work at the project without a sandbox, with the rights of the server.
+         */
+        post: operations["give_consent"];
+        /**
+         * Withdraw Consent
+         * @description Allows it no longer; a turn that has begun is not stopped.
+         */
+        delete: operations["withdraw_consent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Pipelines
+         * @description The newest version of every pipeline; a project's own has `@` and the project in its id.
+         */
+        get: operations["list_pipelines"];
+        put?: never;
+        /**
+         * Add Pipeline
+         * @description Saves a pipeline for all projects, as the next version of its id.
+         */
+        post: operations["add_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pipeline
+         * @description A pipeline in one of its versions, the newest unless one is named.
+         */
+        get: operations["get_pipeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/document": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pipeline Document
+         * @description A version as it was saved, the newest unless one is named.
+         */
+        get: operations["get_pipeline_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Pipeline Versions
+         * @description Every version of a pipeline, the newest first.
+         */
+        get: operations["list_pipeline_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/migrate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Migrate Tasks
+         * @description Where tasks on older versions would stand; with `apply` they are taken there, all or none.
+         */
+        post: operations["migrate_tasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/pipelines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Project Pipelines
+         * @description The pipeline files of a project, read now, and what came of each.
+         */
+        get: operations["list_project_pipelines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/lint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lint Pipeline
+         * @description Every finding with its place and the way out. Saving refuses what has errors.
+         */
+        post: operations["lint_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/simulate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Simulate Pipeline
+         * @description Walks it by a script of outcomes and answers, and tells each decision. Nothing is started.
+         */
+        post: operations["simulate_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Plugins
+         * @description Every plugin with what it registers, or why it is not used.
+         */
+        get: operations["list_plugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tasks
+         * @description Tasks, newest first; `next` is the cursor of the page that follows.
+         */
+        get: operations["list_tasks"];
+        put?: never;
+        /**
+         * Create Task
+         * @description A new task, at the first status of its pipeline.
+         */
+        post: operations["create_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Task
+         * @description A task with all that is to be seen of it: who moves next, prompts, runs, possible moves.
+         */
+        get: operations["get_task"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Task
+         * @description Deletes a task and its record for ever; branches, commits and snapshots stay. Refused while
+         *     a run goes on, unless it is to be stopped first, and, unless forced, while other tasks depend
+         *     on it.
+         */
+        delete: operations["delete_task"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Task
+         * @description Changes the words of a task, also while an agent works at it; lists are replaced as a whole.
+         *     The task gets a new version and keeps its pipeline.
+         */
+        patch: operations["edit_task"];
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Task
+         * @description Makes the only move by hand that does not end the task.
+         */
+        post: operations["start_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move Task
+         * @description A move by hand.
+         */
+        post: operations["move_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/grant": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Grant Rounds
+         * @description Lets the capped rounds of a task begin anew.
+         */
+        post: operations["grant_rounds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review Task
+         * @description Answers the review that the task waits for.
+         */
+        post: operations["review_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List History
+         * @description Every attempt to move the task, done or refused.
+         */
+        get: operations["list_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Events
+         * @description The task's log after a sequence number.
+         */
+        get: operations["list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Diff
+         * @description What the task's branch changes, as a unified diff.
+         */
+        get: operations["get_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/why": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain Task
+         * @description Why the task is where it is and what it waits for, in one paragraph.
+         */
+        get: operations["explain_task"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Run
+         * @description Starts the agent of a task again where it stands, for instance in another mode. Refused
+         *     while a run goes on, and where no agent works.
+         */
+        post: operations["start_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/retry-hook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Hook
+         * @description Performs a failed effect of the task once more; refused when the task went on since.
+         */
+        post: operations["retry_hook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/phases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Phases
+         * @description The phases in their order; none when the task was not split.
+         */
+        get: operations["list_phases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/phases/{number}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Skip Phase
+         * @description Leaves out a phase that has not been begun.
+         */
+        post: operations["skip_phase"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/phases/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reorder Phases
+         * @description Puts the phases that have not been begun into another order.
+         */
+        post: operations["reorder_phases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Prompts
+         * @description Open questions, those with tasks waiting behind them first, then by age; `next` is the cursor
+         *     of the page that follows.
+         */
+        get: operations["list_prompts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{prompt_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Prompt
+         * @description A question, open or closed, with the task it belongs to.
+         */
+        get: operations["get_prompt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{prompt_id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer Prompt
+         * @description Answers a question. The first answer wins; the form depends on the prompt's type. With
+         *     `delay_s` nothing follows for so many seconds, and it can be undone.
+         */
+        post: operations["answer_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{prompt_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept Prompt
+         * @description Answers a question with what was recommended.
+         */
+        post: operations["accept_prompt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/prompts/{prompt_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo Answer
+         * @description Takes an answer back that was given with a delay, while nothing has followed from it.
+         */
+        post: operations["undo_answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Runs
+         * @description Runs of one task or of all, newest first; `live` leaves out those that have ended. `next` is
+         *     the cursor of the page that follows.
+         */
+        get: operations["list_runs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run
+         * @description One run.
+         */
+        get: operations["get_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Run Prompt
+         * @description The exact text that the agent was given, in its first turn or in a later one; as turn 0, what
+         *     was added to its own system prompt.
+         */
+        get: operations["get_run_prompt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Checks
+         * @description What the project's checks said about the work of a run, round by round.
+         */
+        get: operations["get_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/transcript": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Transcript
+         * @description What the agent wrote, from an offset on.
+         */
+        get: operations["get_transcript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Output
+         * @description What the agent says and does, as it happens: the past first, or what follows `after`, then
+         *     what comes. Each entry is an `output`; the last is an `end` with the run's status.
+         */
+        get: operations["stream_output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop Run
+         * @description Stops a run; the task stays where it is, and a person is asked what to do.
+         */
+        post: operations["stop_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry Run
+         * @description Tries a run again now that would be tried again later; *stop* calls it off.
+         */
+        post: operations["retry_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Agents
+         * @description Every agent: what is there, and what is missing with the way to get it. With a project, its
+         *     own settings and its user's consent count.
+         */
+        get: operations["list_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Cost
+         * @description What runs cost, in all and by project, task, agent, model or day. Those whose cost is unknown
+         *     are counted beside the sum.
+         */
+        get: operations["get_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Stats
+         * @description How runs went and what merged tasks took, in all and by agent.
+         */
+        get: operations["get_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Snapshots
+         * @description The snapshots of a task, oldest first.
+         */
+        get: operations["list_snapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/snapshots/{number}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore Snapshot
+         * @description Puts the work of a snapshot back: into the task's worktree, uncommitted, with what lies there
+         *     now saved first; or as a new branch.
+         */
+        post: operations["restore_snapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Artifacts
+         * @description Documents, branch, commits, diff and pull requests of a task, oldest first.
+         */
+        get: operations["list_artifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/artifacts/collect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Collect Artifacts
+         * @description Puts the commits of the task's branch and their diff on record once more.
+         */
+        post: operations["collect_artifacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/documents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Documents
+         * @description Every version of the documents that runs wrote, oldest first.
+         */
+        get: operations["list_documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/documents/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Document
+         * @description One version of a document (`plan`, `design`, `investigation`); the newest unless given.
+         */
+        get: operations["get_document"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/documents/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Documents
+         * @description What changed from one version to another, as a unified diff; unless given, from the one
+         *     before the newest to the newest.
+         */
+        get: operations["compare_documents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/retention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Retention
+         * @description What a pass would remove now, with sizes and reasons; nothing is touched.
+         */
+        get: operations["get_retention"];
+        put?: never;
+        /**
+         * Apply Retention
+         * @description Removes what is old enough by the settings, as the server does once a day.
+         */
+        post: operations["apply_retention"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Stream Events
+         * @description Events as they happen, of one task or of all. With `after`, or the header that browsers send
+         *     when they come back, those after that event first; none is missed and none comes twice.
+         */
+        get: operations["stream_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** AcceptForm */
+        AcceptForm: {
+            /**
+             * Delay S
+             * @default 0
+             */
+            delay_s?: number;
+        };
+        /** Actor */
+        Actor: {
+            type: components["schemas"]["ActorType"];
+            /** Name */
+            name: string;
+            /** Run */
+            run: string | null;
+            /** Via */
+            via: string | null;
+        };
+        /**
+         * ActorType
+         * @enum {string}
+         */
+        ActorType: "user" | "agent" | "system" | "supervisor";
+        /** Agent */
+        Agent: {
+            /** Name */
+            name: string;
+            /** Usable */
+            usable: boolean;
+            /** Model */
+            model: string | null;
+            /** Program */
+            program: string | null;
+            /** Version */
+            version: string | null;
+            /** Missing */
+            missing: string[];
+            /** Doubts */
+            doubts: string[];
+            capabilities: components["schemas"]["Capabilities"];
+        };
+        /** AgentError */
+        AgentError: {
+            /** Error */
+            error: string;
+            error_class: components["schemas"]["ErrorClass"];
+            /** Output */
+            output: string;
+            /** Resets At */
+            resets_at: string | null;
+        };
+        /** Agents */
+        Agents: {
+            /** Items */
+            items: components["schemas"]["Agent"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Answered */
+        Answered: {
+            prompt: components["schemas"]["Prompt"];
+            task: components["schemas"]["Task"];
+            /** Repeated */
+            repeated: boolean;
+        };
+        /** Artifact */
+        Artifact: {
+            /** Id */
+            id: string;
+            /** Run Id */
+            run_id: string | null;
+            type: components["schemas"]["ArtifactType"];
+            /** Key */
+            key: string;
+            /** Label */
+            label: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * ArtifactType
+         * @enum {string}
+         */
+        ArtifactType: "branch" | "commit" | "pull_request" | "diff" | "document";
+        /** Artifacts */
+        Artifacts: {
+            /** Items */
+            items: components["schemas"]["Artifact"][];
+        };
+        /** Asked */
+        Asked: {
+            type: components["schemas"]["PromptType"];
+            /** Summary */
+            summary: string;
+            /** Choices */
+            choices: string[];
+        };
+        /** Borrowed */
+        Borrowed: {
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Plugin */
+            plugin: string;
+        };
+        /**
+         * By
+         * @enum {string}
+         */
+        By: "project" | "task" | "agent" | "model" | "day";
+        /** Capabilities */
+        Capabilities: {
+            /** Resumes */
+            resumes: boolean;
+            /** Structured Output */
+            structured_output: boolean;
+            /** Mcp */
+            mcp: boolean;
+            /** Reports Cost */
+            reports_cost: boolean;
+            /** Read Only Modes */
+            read_only_modes: boolean;
+            /** System Prompt */
+            system_prompt: boolean;
+            /** Harmless */
+            harmless: boolean;
+            /** Interrupts */
+            interrupts: boolean;
+            /** Asks Permission */
+            asks_permission: boolean;
+        };
+        /**
+         * Category
+         * @enum {string}
+         */
+        Category: "open" | "active" | "waiting" | "review" | "final";
+        /**
+         * Check
+         * @description What one check said about the work of a run.
+         */
+        Check: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /** Severity */
+            severity: string;
+            /** How */
+            how: string;
+            /** Output */
+            output: string;
+            /** Seconds */
+            seconds: number;
+        };
+        /** Checks */
+        Checks: {
+            /** Run Id */
+            run_id: string;
+            /** Rounds */
+            rounds: components["schemas"]["Check"][][];
+        };
+        /**
+         * CostBasis
+         * @enum {string}
+         */
+        CostBasis: "reported" | "computed";
+        /** CostReport */
+        CostReport: {
+            by: components["schemas"]["By"];
+            /** Since */
+            since: string | null;
+            total: components["schemas"]["Spent"];
+            /** Shares */
+            shares: components["schemas"]["Share"][];
+            /** Left Out */
+            left_out: number;
+        };
+        /** Decided */
+        Decided: {
+            /** Step */
+            step: number;
+            /** By */
+            by: string;
+            result: components["schemas"]["Result"];
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+            /** Transition */
+            transition: string | null;
+            /** Guards */
+            guards: components["schemas"]["GuardCheck"][];
+            /** Reasons */
+            reasons: string[];
+            /** Effects */
+            effects: components["schemas"]["HookRecord"][];
+            asks: components["schemas"]["Asked"] | null;
+        };
+        /** Deleted */
+        Deleted: {
+            task: components["schemas"]["Task"];
+            /** Branches */
+            branches: string[];
+            /** Released */
+            released: string[];
+            /** Left */
+            left: string | null;
+        };
+        /** Document */
+        Document: {
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Text */
+            text: string;
+            /** Artifact Id */
+            artifact_id: string;
+            /** Run Id */
+            run_id: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /** Documents */
+        Documents: {
+            /** Items */
+            items: components["schemas"]["Document"][];
+        };
+        /** Edited */
+        Edited: {
+            task: components["schemas"]["Task"];
+            /** Fields */
+            fields: string[];
+            /** Run */
+            run: string | null;
+        };
+        /**
+         * Error
+         * @description Every answer that is not a success.
+         */
+        Error: {
+            /** Error */
+            error: string;
+            /** Message */
+            message: string;
+            /** Details */
+            details: string[];
+        };
+        /**
+         * ErrorClass
+         * @enum {string}
+         */
+        ErrorClass: "crash" | "timeout" | "stalled" | "cancelled" | "rate_limit" | "quota" | "auth" | "budget" | "bad_output" | "checks_failed" | "environment" | "interrupted";
+        /** Event */
+        Event: {
+            /** Id */
+            id: number;
+            /** Task Id */
+            task_id: string;
+            /** Seq */
+            seq: number;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+            /** Category */
+            category: string;
+            /** Type */
+            type: string;
+            level: components["schemas"]["Level"];
+            /** Summary */
+            summary: string;
+            actor: components["schemas"]["Actor"];
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /** Events */
+        Events: {
+            /** Items */
+            items: components["schemas"]["Event"][];
+            /** Next */
+            next: number | null;
+        };
+        /** Finding */
+        Finding: {
+            severity: components["schemas"]["Severity"];
+            /** Code */
+            code: string;
+            /** Position */
+            position: string;
+            /** Message */
+            message: string;
+            /** Fix */
+            fix: string;
+        };
+        /** Guard */
+        Guard: {
+            /** Type */
+            type: string;
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            };
+            /** Not */
+            not: boolean;
+        };
+        /** GuardCheck */
+        GuardCheck: {
+            /** Name */
+            name: string;
+            /** Passed */
+            passed: boolean;
+            /** Reason */
+            reason: string;
+        };
+        /** Health */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
+        /** Histories */
+        Histories: {
+            /** Items */
+            items: components["schemas"]["History"][];
+            /** Next */
+            next: string | null;
+        };
+        /** History */
+        History: {
+            /** Id */
+            id: string;
+            /** Version */
+            version: number;
+            result: components["schemas"]["Result"];
+            /** Transition Id */
+            transition_id: string | null;
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+            /** Trigger */
+            trigger: string;
+            /** Outcome */
+            outcome: string | null;
+            actor: components["schemas"]["Actor"];
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /** Guards */
+            guards: components["schemas"]["GuardCheck"][];
+            /** Hooks */
+            hooks: components["schemas"]["HookRecord"][];
+            /** Reason */
+            reason: string | null;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+        };
+        /** Hook */
+        Hook: {
+            /** Type */
+            type: string;
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            };
+            policy: components["schemas"]["Policy"] | null;
+        };
+        /** HookRecord */
+        HookRecord: {
+            /** Name */
+            name: string;
+            /** Policy */
+            policy: string;
+            /** Effect */
+            effect: string | null;
+        };
+        /** Inbox */
+        Inbox: {
+            /** Items */
+            items: components["schemas"]["InboxItem"][];
+            /** Next */
+            next: string | null;
+        };
+        /** InboxItem */
+        InboxItem: {
+            prompt: components["schemas"]["Prompt"];
+            task: components["schemas"]["Task"];
+            project: components["schemas"]["ProjectRef"];
+            /** Summary */
+            summary: string;
+            /** Acceptable */
+            acceptable: {
+                [key: string]: unknown;
+            } | null;
+            /** Waiting Behind */
+            waiting_behind: string[];
+        };
+        /**
+         * Level
+         * @enum {string}
+         */
+        Level: "debug" | "info" | "warning" | "error";
+        /** LintReport */
+        LintReport: {
+            /** Ok */
+            ok: boolean;
+            /** Findings */
+            findings: components["schemas"]["Finding"][];
+            /** Plugins */
+            plugins: components["schemas"]["Borrowed"][];
+        };
+        /** Merges */
+        Merges: {
+            /** Tasks */
+            tasks: number;
+            /** Review Rounds */
+            review_rounds: number | null;
+            /** Unknown */
+            unknown: number;
+            /** Cost Per Task Usd */
+            cost_per_task_usd: number | null;
+        };
+        /** MigrateForm */
+        MigrateForm: {
+            /** To */
+            to?: number | null;
+            /**
+             * Map
+             * @default {}
+             */
+            map?: {
+                [key: string]: string;
+            };
+            /** Task */
+            task?: string | null;
+            /**
+             * Apply
+             * @default false
+             */
+            apply?: boolean;
+        };
+        /** Migration */
+        Migration: {
+            /** Pipeline Id */
+            pipeline_id: string;
+            /** Version */
+            version: number;
+            /** Applied */
+            applied: boolean;
+            /** Tasks */
+            tasks: components["schemas"]["MigrationStep"][];
+        };
+        /** MigrationStep */
+        MigrationStep: {
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Version */
+            version: number;
+            /** From */
+            from: string;
+            /** To */
+            to: string | null;
+            /** Problem */
+            problem: string | null;
+        };
+        /** Move */
+        Move: {
+            /** Id */
+            id: string;
+            /** To */
+            to: string;
+            /** Label */
+            label: string;
+            /** Allowed */
+            allowed: boolean;
+            /** Reasons */
+            reasons: string[];
+        };
+        /** MoveForm */
+        MoveForm: {
+            /** To */
+            to: string;
+            /**
+             * Force
+             * @default false
+             */
+            force?: boolean;
+            /**
+             * Stop
+             * @default false
+             */
+            stop?: boolean;
+            /** Reason */
+            reason?: string | null;
+            /** Expect Version */
+            expect_version?: number | null;
+        };
+        /** Moved */
+        Moved: {
+            task: components["schemas"]["Task"];
+            /** Stopping Run */
+            stopping_run: string | null;
+        };
+        /** Mover */
+        Mover: {
+            /** Kind */
+            kind: string;
+            /** Text */
+            text: string;
+            /** Id */
+            id: string | null;
+        };
+        /** NewProject */
+        NewProject: {
+            /** Path */
+            path: string;
+            /** Name */
+            name?: string | null;
+            /** Base Branch */
+            base_branch?: string | null;
+        };
+        /** NewTask */
+        NewTask: {
+            /** Project */
+            project: string;
+            /** Title */
+            title: string;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Objective
+             * @default
+             */
+            objective?: string;
+            /**
+             * Type
+             * @default feature
+             */
+            type?: string;
+            /**
+             * Priority
+             * @default medium
+             */
+            priority?: string;
+            /**
+             * Size
+             * @default medium
+             */
+            size?: string;
+            /**
+             * Complexity
+             * @default medium
+             */
+            complexity?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Acceptance Criteria
+             * @default []
+             */
+            acceptance_criteria?: string[];
+            /**
+             * Dependencies
+             * @default []
+             */
+            dependencies?: string[];
+            /** Pipeline */
+            pipeline?: string | null;
+        };
+        /**
+         * Output
+         * @description A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
+         *     `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`.
+         */
+        Output: {
+            /** Turn */
+            turn: number;
+            /** Offset */
+            offset: number;
+            /** Messages */
+            messages: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** Overrides */
+        Overrides: {
+            /** Hook */
+            hook: {
+                [key: string]: unknown;
+            };
+            /** Run */
+            run: {
+                [key: string]: unknown;
+            };
+        };
+        /** Performance */
+        Performance: {
+            /** Agent */
+            agent: string | null;
+            work: components["schemas"]["Work"];
+            merges: components["schemas"]["Merges"];
+        };
+        /** Phase */
+        Phase: {
+            /** Id */
+            id: string;
+            /** Position */
+            position: number;
+            /** Number */
+            number: number;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /** Complexity */
+            complexity: string;
+            status: components["schemas"]["PhaseStatus"];
+        };
+        /** PhaseOrder */
+        PhaseOrder: {
+            /** Numbers */
+            numbers: number[];
+        };
+        /**
+         * PhaseStatus
+         * @enum {string}
+         */
+        PhaseStatus: "pending" | "active" | "done" | "skipped";
+        /** Phases */
+        Phases: {
+            /** Items */
+            items: components["schemas"]["Phase"][];
+        };
+        /** Pipeline */
+        Pipeline: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Description */
+            description: string;
+            /** Statuses */
+            statuses: components["schemas"]["Status"][];
+            /** Transitions */
+            transitions: components["schemas"]["Transition"][];
+        };
+        /** PipelineFile */
+        PipelineFile: {
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Pipeline Id */
+            pipeline_id: string | null;
+            /** Version */
+            version: number | null;
+            /** Errors */
+            errors: string[];
+        };
+        /** PipelineFiles */
+        PipelineFiles: {
+            /** Items */
+            items: components["schemas"]["PipelineFile"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * PipelineForm
+         * @description One that is saved, by its id, or a document that is not.
+         */
+        PipelineForm: {
+            /** Pipeline */
+            pipeline?: string | null;
+            /** Version */
+            version?: number | null;
+            /** Document */
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            /** Project */
+            project?: string | null;
+        };
+        /** PipelineVersion */
+        PipelineVersion: {
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Tasks */
+            tasks: number;
+        };
+        /** PipelineVersions */
+        PipelineVersions: {
+            /** Items */
+            items: components["schemas"]["PipelineVersion"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Pipelines */
+        Pipelines: {
+            /** Items */
+            items: components["schemas"]["Pipeline"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Plugin */
+        Plugin: {
+            /** Package */
+            package: string;
+            /** Version */
+            version: string;
+            /** Entry Point */
+            entry_point: string;
+            /** Guards */
+            guards: string[];
+            /** Hooks */
+            hooks: string[];
+            /** Outcomes */
+            outcomes: string[];
+            /** Error */
+            error: string | null;
+        };
+        /** Plugins */
+        Plugins: {
+            /** Items */
+            items: components["schemas"]["Plugin"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * Policy
+         * @enum {string}
+         */
+        Policy: "required" | "best_effort" | "fire_and_forget";
+        /** Project */
+        Project: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Path */
+            path: string;
+            /** Base Branch */
+            base_branch: string;
+            /** Commands Trusted */
+            commands_trusted: boolean;
+            /** Changed Commands */
+            changed_commands: string[];
+            /** Config Errors */
+            config_errors: string[];
+            /** Config Kept */
+            config_kept: boolean;
+            /** Consented At */
+            consented_at: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /** ProjectRef */
+        ProjectRef: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /** Projects */
+        Projects: {
+            /** Items */
+            items: components["schemas"]["Project"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Prompt */
+        Prompt: {
+            /** Id */
+            id: string;
+            /** Task Id */
+            task_id: string;
+            /** Run Id */
+            run_id: string | null;
+            type: components["schemas"]["PromptType"];
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Note */
+            note: string | null;
+            /** Revision */
+            revision: number;
+            status: components["schemas"]["PromptStatus"];
+            resume: components["schemas"]["ResumePoint"];
+            /** Roles */
+            roles: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Expires At */
+            expires_at: string | null;
+            /** Default At */
+            default_at: string | null;
+            /** Reminders */
+            reminders: number;
+            /** Reminded At */
+            reminded_at: string | null;
+            /** Response */
+            response: {
+                [key: string]: unknown;
+            } | null;
+            /** Responded By */
+            responded_by: string | null;
+            /** Responded Via */
+            responded_via: string | null;
+            /** Responded At */
+            responded_at: string | null;
+            /** Undo Until */
+            undo_until: string | null;
+        };
+        /**
+         * PromptStatus
+         * @enum {string}
+         */
+        PromptStatus: "pending" | "responded" | "expired" | "cancelled" | "superseded";
+        /**
+         * PromptType
+         * @enum {string}
+         */
+        PromptType: "info_request" | "review" | "document_review" | "split_proposal" | "choice" | "permission";
+        /** PullRequest */
+        PullRequest: {
+            /** Id */
+            id: string;
+            /** Number */
+            number: number;
+            /** Title */
+            title: string;
+            /** Body */
+            body: string;
+            /** Head Branch */
+            head_branch: string;
+            /** Base Branch */
+            base_branch: string;
+            /** Head Sha */
+            head_sha: string;
+            state: components["schemas"]["PullState"];
+            /** Merge Sha */
+            merge_sha: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * PullState
+         * @enum {string}
+         */
+        PullState: "open" | "merged" | "closed";
+        /** RemovedProject */
+        RemovedProject: {
+            project: components["schemas"]["ProjectRef"];
+            /** Tasks */
+            tasks: number;
+            /** Left */
+            left: string[];
+        };
+        /** Restore */
+        Restore: {
+            /** To */
+            to?: string | null;
+        };
+        /** Restored */
+        Restored: {
+            task: components["schemas"]["Task"];
+            snapshot: components["schemas"]["Snapshot"];
+            /** Branch */
+            branch: string;
+            /** Workspace */
+            workspace: string | null;
+        };
+        /**
+         * Result
+         * @enum {string}
+         */
+        Result: "done" | "refused" | "rolled_back" | "forced" | "granted";
+        /** ResumePoint */
+        ResumePoint: {
+            /** Status */
+            status: string;
+            /** Mode */
+            mode: string | null;
+            /** Agent */
+            agent: string | null;
+            /** Session */
+            session: string | null;
+            /** Run */
+            run: string | null;
+        };
+        /** Retention */
+        Retention: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Dry Run */
+            dry_run: boolean;
+            /** Totals */
+            totals: {
+                [key: string]: components["schemas"]["RetentionTotal"];
+            };
+            /** Items */
+            items: components["schemas"]["RetentionItem"][];
+            /** Left */
+            left: string[];
+            /** Last */
+            last: string | null;
+        };
+        /** RetentionItem */
+        RetentionItem: {
+            /** Kind */
+            kind: string;
+            /** What */
+            what: string;
+            /** Why */
+            why: string;
+            /** Count */
+            count: number;
+            /** Bytes */
+            bytes: number | null;
+            /** Task Id */
+            task_id: string | null;
+        };
+        /** RetentionTotal */
+        RetentionTotal: {
+            /** Count */
+            count: number;
+            /** Bytes */
+            bytes: number | null;
+        };
+        /** Retried */
+        Retried: {
+            /** Id */
+            id: string;
+            /** Task Id */
+            task_id: string;
+            /** Kind */
+            kind: string;
+            /** Attempt */
+            attempt: number;
+        };
+        /** RetryForm */
+        RetryForm: {
+            /** Effect */
+            effect?: string | null;
+        };
+        /** Run */
+        Run: {
+            /** Id */
+            id: string;
+            /** Task Id */
+            task_id: string;
+            /** Project Id */
+            project_id: string;
+            /** Agent */
+            agent: string | null;
+            /** Mode */
+            mode: string;
+            /** Model */
+            model: string | null;
+            status: components["schemas"]["RunStatus"];
+            /** Attempt */
+            attempt: number;
+            /** Session */
+            session: string | null;
+            /** Outcome */
+            outcome: string | null;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            error: components["schemas"]["AgentError"] | null;
+            usage: components["schemas"]["Usage"] | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+            cost_basis: components["schemas"]["CostBasis"] | null;
+            /** Branch */
+            branch: string | null;
+            /** Base Sha */
+            base_sha: string | null;
+            /** Head Sha */
+            head_sha: string | null;
+            /** Workspace */
+            workspace: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Phase Id */
+            phase_id: string | null;
+            /** Sandbox */
+            sandbox: string | null;
+            /** Transcript Removed At */
+            transcript_removed_at: string | null;
+            overrides: components["schemas"]["Overrides"];
+            /** Settings */
+            settings: components["schemas"]["RunSetting"][] | null;
+        };
+        /**
+         * RunForm
+         * @description What is left out is as in the last run of the task.
+         */
+        RunForm: {
+            /** Mode */
+            mode?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
+            /**
+             * Settings
+             * @default {}
+             */
+            settings?: {
+                [key: string]: unknown;
+            };
+        };
+        /** RunSetting */
+        RunSetting: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: unknown;
+            /** Layer */
+            layer: string;
+        };
+        /**
+         * RunStatus
+         * @enum {string}
+         */
+        RunStatus: "queued" | "running" | "completed" | "failed" | "cancelled" | "timeout";
+        /** Runs */
+        Runs: {
+            /** Items */
+            items: components["schemas"]["Run"][];
+            /** Next */
+            next: string | null;
+        };
+        /** SavedPipeline */
+        SavedPipeline: {
+            pipeline: components["schemas"]["Pipeline"];
+            /** New */
+            new: boolean;
+            /** Behind */
+            behind: number;
+            /** Warnings */
+            warnings: components["schemas"]["Finding"][];
+        };
+        /** Setting */
+        Setting: {
+            /** Key */
+            key: string;
+            /** Value */
+            value: unknown;
+            /**
+             * Layer
+             * @enum {string}
+             */
+            layer: "adapter default" | "default" | "user" | "project";
+            /** File */
+            file: string | null;
+            /** Line */
+            line: number | null;
+        };
+        /** Settings */
+        Settings: {
+            /** Errors */
+            errors: string[];
+            /** Items */
+            items: components["schemas"]["Setting"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * Severity
+         * @enum {string}
+         */
+        Severity: "error" | "warning";
+        /** Share */
+        Share: {
+            /** Key */
+            key: string | null;
+            /** Name */
+            name: string | null;
+            spent: components["schemas"]["Spent"];
+        };
+        /** SimulateForm */
+        SimulateForm: {
+            /** Pipeline */
+            pipeline?: string | null;
+            /** Version */
+            version?: number | null;
+            /** Document */
+            document?: {
+                [key: string]: unknown;
+            } | null;
+            /** Project */
+            project?: string | null;
+            /** Script */
+            script: unknown[];
+        };
+        /** Simulation */
+        Simulation: {
+            /** Decisions */
+            decisions: components["schemas"]["Decided"][];
+            /** Status */
+            status: string;
+            /** Finished */
+            finished: boolean;
+            /** Waits For */
+            waits_for: string;
+            /** Visited */
+            visited: string[];
+            /** Not Visited */
+            not_visited: string[];
+            /** Plugins */
+            plugins: components["schemas"]["Borrowed"][];
+        };
+        /** Snapshot */
+        Snapshot: {
+            /** Number */
+            number: number;
+            /** Ref */
+            ref: string;
+            /** Sha */
+            sha: string;
+            /** Head */
+            head: string | null;
+            /**
+             * Taken At
+             * Format: date-time
+             */
+            taken_at: string;
+            /** Files */
+            files: string[];
+        };
+        /** Snapshots */
+        Snapshots: {
+            /** Items */
+            items: components["schemas"]["Snapshot"][];
+        };
+        /** Spent */
+        Spent: {
+            /** Runs */
+            runs: number;
+            /** Unknown */
+            unknown: number;
+            /** Cost Usd */
+            cost_usd: number | null;
+        };
+        /** StartForm */
+        StartForm: {
+            /** Expect Version */
+            expect_version?: number | null;
+        };
+        /** StatsReport */
+        StatsReport: {
+            /** Since */
+            since: string | null;
+            work: components["schemas"]["Work"];
+            merges: components["schemas"]["Merges"];
+            /** Agents */
+            agents: components["schemas"]["Performance"][];
+        };
+        /** Status */
+        Status: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Color */
+            color: string | null;
+            category: components["schemas"]["Category"];
+            /** Position */
+            position: number;
+            /** Stage */
+            stage: number | null;
+            /** Role */
+            role: string | null;
+            prompt: components["schemas"]["StatusPrompt"] | null;
+        };
+        /** StatusPrompt */
+        StatusPrompt: {
+            type: components["schemas"]["PromptType"];
+            /** Expires After */
+            expires_after: number | null;
+            /** Roles */
+            roles: string[];
+        };
+        /** Task */
+        Task: {
+            /** Id */
+            id: string;
+            /** Project Id */
+            project_id: string;
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Objective */
+            objective: string;
+            /** Type */
+            type: string;
+            /** Priority */
+            priority: string;
+            /** Size */
+            size: string;
+            /** Complexity */
+            complexity: string;
+            /** Tags */
+            tags: string[];
+            /** Acceptance Criteria */
+            acceptance_criteria: string[];
+            /** Dependencies */
+            dependencies: string[];
+            /** Pipeline Id */
+            pipeline_id: string;
+            /** Pipeline Version */
+            pipeline_version: number;
+            /** Status */
+            status: string;
+            /** Plan */
+            plan: string | null;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * TaskEdit
+         * @description What is left out stays as it is.
+         */
+        TaskEdit: {
+            /**
+             * Title
+             * @default
+             */
+            title?: string;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Objective
+             * @default
+             */
+            objective?: string;
+            /**
+             * Type
+             * @default
+             */
+            type?: string;
+            /**
+             * Priority
+             * @default
+             */
+            priority?: string;
+            /**
+             * Size
+             * @default
+             */
+            size?: string;
+            /**
+             * Complexity
+             * @default
+             */
+            complexity?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Acceptance Criteria
+             * @default []
+             */
+            acceptance_criteria?: string[];
+            /**
+             * Dependencies
+             * @default []
+             */
+            dependencies?: string[];
+            /** Expect Version */
+            expect_version?: number | null;
+        };
+        /** TaskView */
+        TaskView: {
+            task: components["schemas"]["Task"];
+            project: components["schemas"]["ProjectRef"];
+            status: components["schemas"]["Status"];
+            next_mover: components["schemas"]["Mover"];
+            /** Why */
+            why: string;
+            /** Prompts */
+            prompts: components["schemas"]["Prompt"][];
+            run: components["schemas"]["Run"] | null;
+            /** Runs */
+            runs: components["schemas"]["Run"][];
+            /** Moves */
+            moves: components["schemas"]["Move"][];
+            /** Artifacts */
+            artifacts: components["schemas"]["Artifact"][];
+            /** Phases */
+            phases: components["schemas"]["Phase"][];
+            pull: components["schemas"]["PullRequest"] | null;
+        };
+        /** Tasks */
+        Tasks: {
+            /** Items */
+            items: components["schemas"]["Task"][];
+            /** Next */
+            next: string | null;
+        };
+        /**
+         * Transcript
+         * @description A part of what the agent wrote. Offsets count bytes; `next_offset` is where to go on.
+         */
+        Transcript: {
+            /** Run Id */
+            run_id: string;
+            /** Turn */
+            turn: number;
+            /** Turns */
+            turns: number;
+            /** Offset */
+            offset: number;
+            /** Next Offset */
+            next_offset: number;
+            /** Size */
+            size: number;
+            /** Live */
+            live: boolean;
+            /** Text */
+            text: string;
+            /** Removed At */
+            removed_at: string | null;
+        };
+        /** Transition */
+        Transition: {
+            /** Id */
+            id: string;
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+            /** Title */
+            title: string;
+            trigger: components["schemas"]["Trigger"];
+            /** Guards */
+            guards: components["schemas"]["Guard"][];
+            /** Hooks */
+            hooks: components["schemas"]["Hook"][];
+        };
+        /** Trigger */
+        Trigger: {
+            type: components["schemas"]["TriggerType"];
+            /** Outcome */
+            outcome: string | null;
+        };
+        /**
+         * TriggerType
+         * @enum {string}
+         */
+        TriggerType: "manual" | "agent_outcome" | "agent_error" | "prompt_response" | "review_submitted" | "auto" | "loop_back" | "any";
+        /** Undone */
+        Undone: {
+            prompt: components["schemas"]["Prompt"];
+            task: components["schemas"]["Task"];
+        };
+        /** Usage */
+        Usage: {
+            /** Input Tokens */
+            input_tokens: number | null;
+            /** Output Tokens */
+            output_tokens: number | null;
+            /** Cache Read Tokens */
+            cache_read_tokens: number | null;
+            /** Cache Write Tokens */
+            cache_write_tokens: number | null;
+            /** Cost Usd */
+            cost_usd: number | null;
+        };
+        /** Why */
+        Why: {
+            task: components["schemas"]["Task"];
+            next_mover: components["schemas"]["Mover"];
+            /** Why */
+            why: string;
+        };
+        /** Work */
+        Work: {
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            /** Cancelled */
+            cancelled: number;
+            /** Live */
+            live: number;
+            /** Success Rate */
+            success_rate: number | null;
+            /** Mean Duration S */
+            mean_duration_s: number | null;
+            spent: components["schemas"]["Spent"];
+        };
+    };
+    responses: {
+        /** @description What went wrong, and the way out. */
+        Error: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: {
+        /** @description Any text of up to 200 visible characters; a new one for each action. */
+        "Idempotency-Key": string;
+    };
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    get_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    list_projects: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Projects"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    add_project: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewProject"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_project: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    remove_project: {
+        parameters: {
+            query?: {
+                force?: boolean;
+                stop?: boolean;
+            };
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedProject"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    trust_project: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    give_consent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    withdraw_consent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Project"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_pipelines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pipelines"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    add_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedPipeline"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_pipeline: {
+        parameters: {
+            query?: {
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Pipeline"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_pipeline_document: {
+        parameters: {
+            query?: {
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_pipeline_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineVersions"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    migrate_tasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MigrateForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Migration"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_project_pipelines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineFiles"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    lint_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PipelineForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LintReport"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    simulate_pipeline: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulateForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Simulation"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_plugins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plugins"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_tasks: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                project?: string | null;
+                status?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tasks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    create_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    delete_task: {
+        parameters: {
+            query?: {
+                force?: boolean;
+                stop?: boolean;
+            };
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    edit_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskEdit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Edited"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    start_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["StartForm"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Moved"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    move_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Moved"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    grant_rounds: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    review_task: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answered"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Histories"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                after_seq?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Events"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_diff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    explain_task: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Why"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    start_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunForm"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    retry_hook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RetryForm"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retried"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_phases: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phases"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    skip_phase: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phases"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    reorder_phases: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PhaseOrder"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Phases"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_prompts: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Inbox"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_prompt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InboxItem"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    answer_prompt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answered"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    accept_prompt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AcceptForm"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answered"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    undo_answer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                prompt_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Undone"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_runs: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                task?: string | null;
+                live?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Runs"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_run_prompt: {
+        parameters: {
+            query?: {
+                turn?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_checks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_transcript: {
+        parameters: {
+            query?: {
+                turn?: number;
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Transcript"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    stream_output: {
+        parameters: {
+            query?: {
+                after?: string | null;
+            };
+            header?: {
+                "Last-Event-ID"?: string | null;
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Output"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    stop_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Moved"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    retry_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_agents: {
+        parameters: {
+            query?: {
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Agents"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_cost: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                since?: string | null;
+                by?: "project" | "task" | "agent" | "model" | "day";
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostReport"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_stats: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatsReport"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_snapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Snapshots"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    restore_snapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Restore"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_artifacts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifacts"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    collect_artifacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Artifacts"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_documents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Documents"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_document: {
+        parameters: {
+            query?: {
+                version?: number | null;
+            };
+            header?: never;
+            path: {
+                task_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Document"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    compare_documents: {
+        parameters: {
+            query?: {
+                from?: number | null;
+                to?: number | null;
+            };
+            header?: never;
+            path: {
+                task_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_retention: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    apply_retention: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Retention"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    stream_events: {
+        parameters: {
+            query?: {
+                task?: string | null;
+                after?: number | null;
+            };
+            header?: {
+                "Last-Event-ID"?: number | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["Event"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+}

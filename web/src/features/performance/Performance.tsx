@@ -1,0 +1,3 @@
+export function Performance() {
+  return null;
+}

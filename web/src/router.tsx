@@ -1,0 +1,181 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  retainSearchParams,
+} from "@tanstack/react-router";
+import { BASE } from "@/api/client";
+import { queries } from "@/api/queries";
+import { Shell } from "@/app/Shell";
+import { Login } from "@/features/login/Login";
+import { Empty, Failed } from "@/kit/State";
+
+type Search = Record<string, unknown>;
+
+const text = (value: unknown) => (typeof value === "string" && value ? value : undefined);
+
+/** Search parameters that are words; others, and empty ones, are dropped. */
+function words<K extends string>(...keys: K[]) {
+  return (search: Search) => {
+    const found: { [P in K]?: string } = {};
+    for (const key of keys) if (text(search[key])) found[key] = text(search[key]);
+    return found;
+  };
+}
+
+const root = createRootRouteWithContext<{ client: QueryClient }>()({
+  errorComponent: ({ error }) => <Failed error={error} />,
+  notFoundComponent: () => (
+    <Empty title="There is no such page">
+      The address may be wrong, or what it named is gone. <a href={`${BASE}/`}>Go to the board</a>.
+    </Empty>
+  ),
+});
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: words("next"),
+  component: Login,
+});
+
+/** Everything behind the login, in the frame; the chosen project stays in the address. */
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: "frame",
+  validateSearch: words("project"),
+  search: { middlewares: [retainSearchParams(["project"])] },
+  loader: ({ context }) => context.client.ensureQueryData(queries.me()),
+  component: Shell,
+});
+
+const home = createRoute({
+  getParentRoute: () => frame,
+  path: "/",
+  beforeLoad: () => {
+    const phone = window.matchMedia("(max-width: 640px)").matches;
+    throw redirect({ to: phone ? "/inbox" : "/board", replace: true });
+  },
+});
+
+const inbox = createRoute({
+  getParentRoute: () => frame,
+  path: "/inbox",
+  validateSearch: words("prompt"),
+  component: lazyRouteComponent(() => import("@/features/inbox/Inbox"), "Inbox"),
+});
+
+const board = createRoute({
+  getParentRoute: () => frame,
+  path: "/board",
+  validateSearch: words("q", "pipeline", "priority", "tag", "agent", "waiting"),
+  component: lazyRouteComponent(() => import("@/features/board/Board"), "Board"),
+});
+
+const tasks = createRoute({
+  getParentRoute: () => frame,
+  path: "/tasks",
+  validateSearch: words("q", "status", "sort"),
+  component: lazyRouteComponent(() => import("@/features/tasks/Tasks"), "Tasks"),
+});
+
+const TABS = ["overview", "transcript", "changes", "timeline", "runs"] as const;
+export type Tab = (typeof TABS)[number];
+
+const task = createRoute({
+  getParentRoute: () => frame,
+  path: "/tasks/$taskId",
+  validateSearch: (search: Search): { tab?: Tab; run?: string; file?: string; since?: string } => ({
+    ...words("run", "file", "since")(search),
+    ...(TABS.includes(search.tab as Tab) ? { tab: search.tab as Tab } : {}),
+  }),
+  component: lazyRouteComponent(() => import("@/features/task/TaskPage"), "TaskPage"),
+});
+
+const runs = createRoute({
+  getParentRoute: () => frame,
+  path: "/runs",
+  component: lazyRouteComponent(() => import("@/features/runs/Runs"), "Runs"),
+});
+
+const pipelines = createRoute({
+  getParentRoute: () => frame,
+  path: "/pipelines",
+  component: lazyRouteComponent(() => import("@/features/pipelines/Pipelines"), "Pipelines"),
+});
+
+const pipeline = createRoute({
+  getParentRoute: () => frame,
+  path: "/pipelines/$pipelineId",
+  validateSearch: (search: Search): { version?: number; task?: string; edit?: boolean } => ({
+    ...words("task")(search),
+    ...(typeof search.version === "number" ? { version: search.version } : {}),
+    ...(search.edit === true ? { edit: true } : {}),
+  }),
+  component: lazyRouteComponent(() => import("@/features/pipelines/PipelinePage"), "PipelinePage"),
+});
+
+const costs = createRoute({
+  getParentRoute: () => frame,
+  path: "/costs",
+  validateSearch: words("by", "since"),
+  component: lazyRouteComponent(() => import("@/features/costs/Costs"), "Costs"),
+});
+
+const performance = createRoute({
+  getParentRoute: () => frame,
+  path: "/performance",
+  validateSearch: words("since"),
+  component: lazyRouteComponent(() => import("@/features/performance/Performance"), "Performance"),
+});
+
+const projects = createRoute({
+  getParentRoute: () => frame,
+  path: "/projects",
+  component: lazyRouteComponent(() => import("@/features/projects/Projects"), "Projects"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => frame,
+  path: "/settings",
+  validateSearch: words("section"),
+  component: lazyRouteComponent(() => import("@/features/settings/Settings"), "Settings"),
+});
+
+const tree = root.addChildren([
+  login,
+  frame.addChildren([
+    home,
+    inbox,
+    board,
+    tasks,
+    task,
+    runs,
+    pipelines,
+    pipeline,
+    costs,
+    performance,
+    projects,
+    settings,
+  ]),
+]);
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    basepath: BASE || "/",
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}
