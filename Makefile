@@ -7,16 +7,20 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run test test-agents check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents check prove soak bench setup lock clean
 
-demo: setup
+demo: web
 	$(BIN)/am demo
 
-run: setup
+run: web
 	$(BIN)/am serve
 
+# The web app, when its sources have changed.
+web: setup
+	$(BIN)/python -m agents_manager.webbuild
+
 # All lanes, or some: make test LANES="unit api"
-test: setup
+test: web
 	$(BIN)/python scripts/test.py $(LANES)
 
 # Real agents against a scripted model; the first time it fetches 2.5 GB of them into .agents/.
@@ -53,5 +57,6 @@ lock:
 	$(BIN)/$(COMPILE) --extra bench --constraint requirements.lock -o requirements-bench.lock
 
 clean:
-	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .import_linter_cache build dist
+	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .import_linter_cache build dist \
+		src/agents_manager/_ui web/node_modules web/dist
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

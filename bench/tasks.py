@@ -12,7 +12,7 @@ import httpx
 from agents_manager import bootstrap
 from agents_manager.api import auth
 from agents_manager.api.app import build
-from agents_manager.api.gate import own_hosts
+from agents_manager.api.doors import doors
 from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
@@ -148,7 +148,7 @@ async def _filled(size: int) -> AsyncIterator[Place]:
             _copies(program, finished, size - WAITING - 1, projects)
             _copies(program, waiting, WAITING - 1, projects)
             token = await auth.ensure_owner_token(program, "ann")
-            app = build(s, Feed(s.store, program.database.watch), own_hosts("127.0.0.1", PORT))
+            app = build(s, Feed(s.store, program.database.watch), doors("127.0.0.1", PORT))
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(app),
                 base_url=f"http://127.0.0.1:{PORT}",

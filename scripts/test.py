@@ -25,6 +25,7 @@ CHECKS = [
     [BIN / "basedpyright"],
     [BIN / "lint-imports", "--no-logo"],
     [sys.executable, "scripts/check_docs.py"],
+    [sys.executable, "scripts/check_web.py"],
 ]
 
 # Lane and its number of worker processes. Faults kill processes and measure time: one at a time.

@@ -9,7 +9,7 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.api import auth
 from agents_manager.api.app import Application, build
-from agents_manager.api.gate import own_hosts
+from agents_manager.api.doors import doors
 from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.domain.task import Project
@@ -41,7 +41,7 @@ async def token(program: Program) -> str:
 async def app(program: Program) -> AsyncIterator[Application]:
     feed = Feed(program.services.store, program.database.watch)
     async with feed.running():
-        yield build(program.services, feed, own_hosts("127.0.0.1", PORT), bootstrap.mounts(program))
+        yield build(program.services, feed, doors("127.0.0.1", PORT), bootstrap.mounts(program))
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 
 from agents_manager import bootstrap
 from agents_manager.api.app import build
+from agents_manager.api.doors import doors
 from agents_manager.api.stream import Feed
 from agents_manager.settings import Settings
 
@@ -118,7 +119,7 @@ async def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         async with bootstrap.client(Settings(Path(scratch), None)) as program:
             feed = Feed(program.services.store, program.database.watch)
-            document = build(program.services, feed, ["localhost"]).openapi()
+            document = build(program.services, feed, doors("localhost", 4100)).openapi()
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(page(document))
     DOCUMENT.write_text(written(document))

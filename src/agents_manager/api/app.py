@@ -1,19 +1,23 @@
 """The application: routes, and the layers that every request passes on its way to them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp
 
+from agents_manager import webbuild
 from agents_manager.api import openapi, pages
 from agents_manager.api.bodies import Bodies
+from agents_manager.api.doors import Doors
 from agents_manager.api.faults import HANDLERS, Edge
-from agents_manager.api.gate import Addresses, Mounted, Tokens
+from agents_manager.api.gate import Addresses, Based, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
     agents,
@@ -33,9 +37,14 @@ from agents_manager.api.routes import (
     tasks,
 )
 from agents_manager.api.stream import Feed
+from agents_manager.api.ui import Ui
 from agents_manager.flow.ports import Services
 
 PREFIX = "/api/v1"
+SMALL_BYTES = 1000
+"""What is not worth compressing."""
+COMPRESSION = 5
+"""Of nine; more takes long and saves little."""
 ROUTERS = (
     projects.router,
     pipelines.router,
@@ -73,10 +82,12 @@ class Application(FastAPI):
 def build(
     services: Services,
     feed: Feed,
-    hosts: Collection[str],
+    doors: Doors,
     mounts: Mapping[str, ASGIApp] = MappingProxyType({}),
+    ui: Path = webbuild.UI,
 ) -> Application:
-    """`mounts` are addresses that other parts answer, by their first folder."""
+    """`mounts` are addresses that other parts answer, by their first folder; `ui` is the folder of
+    the built web app."""
     app = Application(
         title=openapi.TITLE,
         version=version("agents-manager"),
@@ -88,8 +99,12 @@ def build(
         exception_handlers=HANDLERS,
         middleware=[
             Middleware(Edge),
-            Middleware(Addresses, hosts=hosts),
+            Middleware(Addresses, doors=doors),
+            Middleware(Based, base=doors.public.base if doors.public else ""),
             Middleware(Mounted, parts=mounts),
+            # Streams of events pass it as they are.
+            Middleware(GZipMiddleware, minimum_size=SMALL_BYTES, compresslevel=COMPRESSION),
+            Middleware(Ui, doors=doors, folder=ui),
             Middleware(Tokens, store=services.store),
             Middleware(Bodies),
             Middleware(Replies, store=services.store, clock=services.clock),

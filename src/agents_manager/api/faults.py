@@ -16,6 +16,30 @@ from agents_manager.errors import AgentsManagerError, InvalidInput, NotFound, Un
 
 log = structlog.get_logger()
 
+HEADERS = {
+    "Content-Security-Policy": "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data:",
+            "font-src 'self'",
+            "connect-src 'self'",
+            "worker-src 'self' blob:",
+            "manifest-src 'self'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    ),
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+"""On every answer. What agents wrote is shown by our pages: none of it may run, load or send
+anything, and no other page may show or embed ours."""
+
 UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what."
 
 
@@ -38,7 +62,7 @@ class UnsupportedMedia(AgentsManagerError):
 
 
 class Edge:
-    """The outermost layer: no error leaves in another shape, no page guesses a content type."""
+    """The outermost layer: no error leaves in another shape, no page does more than it should."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,7 +75,7 @@ class Edge:
             if message["type"] == "http.response.start":
                 started = True
                 headers = MutableHeaders(scope=message)
-                headers["X-Content-Type-Options"] = "nosniff"
+                headers.update(HEADERS)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 

@@ -1,11 +1,12 @@
 """Who gets in: requests for one of our own names, from our own pages, with a known token."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager.api import auth
+from agents_manager.api.doors import Doors
 from agents_manager.errors import NotAllowed, Unauthenticated, WrongHost
 from agents_manager.flow.ports import Store
 
@@ -14,32 +15,38 @@ HOW = 'Send the header "Authorization: Bearer TOKEN"'
 WHERE = "the owner's token is in the file `token` of the data directory"
 
 
-def own_hosts(host: str, port: int) -> list[str]:
-    """What a client may call this server in its Host header, the bound name first."""
-    name = host.strip("[]")
-    bound = f"[{name}]" if ":" in name else name
-    known = dict.fromkeys([bound.lower(), "127.0.0.1", "localhost", "[::1]"])
-    numbered = [f"{each}:{port}" for each in known]
-    return numbered + list(known) if port == 80 else numbered
-
-
 class Addresses:
     """A page elsewhere can make a browser send requests here, under a name of its own (DNS
     rebinding) or under ours; both are told apart by headers that a page cannot choose."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, doors: Doors) -> None:
         self._app = app
-        self._hosts = list(hosts)
-        self._origins = {f"http://{host}" for host in hosts}
+        self._hosts = doors.hosts
+        self._origins = doors.origins
+        self._address = doors.address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host.lower() not in self._hosts:
-            raise WrongHost(f'This server is not "{host[:100]}"; use http://{self._hosts[0]}.')
+            raise WrongHost(f'This server is not "{host[:100]}"; use {self._address}.')
         for origin in headers.getlist("origin"):
             if origin.lower() not in self._origins:
                 raise NotAllowed(f'Pages of "{origin[:100]}" may not use this server.')
+        await self._app(scope, receive, send)
+
+
+class Based:
+    """A proxy may show this server in a folder, and pass that on or not."""
+
+    def __init__(self, app: ASGIApp, base: str) -> None:
+        self._app = app
+        self._base = base
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        if path == self._base or path.startswith(f"{self._base}/"):
+            scope["path"] = path[len(self._base) :] or "/"
         await self._app(scope, receive, send)
 
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from agents_manager.api import auth
+from agents_manager.api.doors import doors
 from agents_manager.api.program import Program
 from agents_manager.errors import Conflict, InvalidInput
 
@@ -34,18 +35,16 @@ async def serve(
     `mounts` are addresses that other parts answer."""
     # Imported here, as FastAPI costs half a second and only a server needs it.
     from agents_manager.api.app import build
-    from agents_manager.api.gate import own_hosts
     from agents_manager.api.listener import Listener
     from agents_manager.api.stream import Feed
 
     with _bound(host, port) as listening:
         await auth.ensure_owner_token(program, owner)
-        hosts = own_hosts(host, listening.getsockname()[1])
+        ways = doors(host, listening.getsockname()[1])
         feed = Feed(program.services.store, program.database.watch)
-        address = f"http://{hosts[0]}"
-        app = build(program.services, feed, hosts, mounts or {})
-        listener = Listener(app, lambda: ready(address), feed.close)
-        async with feed.running(), _reachable(program, address):
+        app = build(program.services, feed, ways, mounts or {})
+        listener = Listener(app, lambda: ready(ways.address), feed.close)
+        async with feed.running(), _reachable(program, ways.address):
             try:
                 await listener.serve([listening])
             except asyncio.CancelledError:
