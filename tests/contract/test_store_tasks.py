@@ -210,6 +210,32 @@ async def test_tasks_are_paged_from_the_newest(any_store: Database) -> None:
     assert [await page(), await page("e"), await page("b")] == ["gfe", "dcb", "a"]
     assert await page(limit=9, project="project-1", status="open") == "edcba"
     assert await page(after="d", limit=9, project="project-1") == "cba"
+
+
+async def test_tasks_are_found_by_a_part_of_their_title(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        for id, title in (("a", "Add Search"), ("b", "50% off"), ("c", "a_b/c"), ("d", "axb")):
+            tx.tasks.add(a_task(id, title=title))
+
+    await any_store.write(write)
+
+    async def found(part: str) -> str:
+        tasks = await any_store.read(
+            lambda tx: tx.tasks.page(project=None, status=None, title=part, after=None, limit=9)
+        )
+        return "".join(sorted(task.id for task in tasks))
+
+    assert [await found("search"), await found("0%"), await found("%")] == ["a", "b", "b"]
+    assert [await found("a_b"), await found("b/c"), await found("\\")] == ["c", "c", ""]
+
+
+async def test_a_cursor_that_is_gone_is_refused(any_store: Database) -> None:
+    async def page(after: str) -> list[Task]:
+        return await any_store.read(
+            lambda tx: tx.tasks.page(project=None, status=None, after=after, limit=9)
+        )
+
     with pytest.raises(TaskNotFound):
         await page("nothing")
 

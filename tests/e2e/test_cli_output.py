@@ -246,6 +246,8 @@ def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
     plain = am.text("task", "list")
     assert "\\x1b[2Jgone \\u202efdp.exe \\x9b31m [bold]x[/bold]" in plain
     assert "\x1b" not in plain
+    assert am.json("task", "list", "--find", "GONE") == am.json("task", "list")
+    assert am.json("task", "list", "--find", "come") == []
     assert am.text("task", "list", "--json").isascii()
     drawn = at_terminal(am, "task", "list")
     assert "\x1b[2J" not in drawn

@@ -8,6 +8,7 @@ import { ApiError, onUnauthenticated } from "@/api/client";
 import { keepTrue } from "@/api/live";
 import { forgetOldDrafts } from "@/app/drafts";
 import { startKeys } from "@/app/keys";
+import { startNotices } from "@/app/notify";
 import { startTheme, useDark } from "@/app/theme";
 import { makeRouter } from "@/router";
 import "./styles.css";
@@ -29,6 +30,7 @@ const router = makeRouter(client);
 
 startTheme();
 startKeys();
+startNotices();
 forgetOldDrafts();
 keepTrue(client);
 onUnauthenticated(() => {

@@ -165,6 +165,8 @@ class PageQuery(Query):
 class TaskQuery(PageQuery):
     project: Short | None = None
     status: Short | None = None
+    title: Short | None = None
+    """A part of it, in large or small letters."""
 
 
 class Restore(Form):

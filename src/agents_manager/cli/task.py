@@ -106,8 +106,11 @@ async def create(
 )
 @click.option("--all", "everywhere", is_flag=True, help="Of all projects.")
 @click.option("--status", shell_complete=completing.statuses, help="Only those in this status.")
+@click.option("--find", "title", metavar="TEXT", help="Only those with this in their title.")
 @session.command
-async def list_tasks(desk: Desk, project: str | None, everywhere: bool, status: str | None) -> None:
+async def list_tasks(
+    desk: Desk, project: str | None, everywhere: bool, status: str | None, title: str | None
+) -> None:
     """List tasks, the newest first."""
     from agents_manager.cli.pages import task as pages
 
@@ -119,19 +122,25 @@ async def list_tasks(desk: Desk, project: str | None, everywhere: bool, status: 
         here = None if everywhere else await desk.project_here()
         chosen = here.id if here else None
     now = desk.services.clock.now()
-    rows = await desk.read(lambda tx: _listed(tx, chosen, status, now))
+    rows = await desk.read(lambda tx: _listed(tx, chosen, status, title, now))
     document = [dict(zip(LISTED, row, strict=True)) for row in rows]
     desk.output.show(document, lambda: pages.listing(rows))
 
 
 def _listed(
-    tx: "Tx", project: "ProjectId | None", status: str | None, now: "datetime"
+    tx: "Tx",
+    project: "ProjectId | None",
+    status: str | None,
+    title: str | None,
+    now: "datetime",
 ) -> "list[Listed]":
     from agents_manager.flow import liveness
 
     rows: list[Listed] = []
     after: str | None = None
-    while page := tx.tasks.page(project=project, status=status, after=after, limit=PAGE):
+    while page := tx.tasks.page(
+        project=project, status=status, title=title, after=after, limit=PAGE
+    ):
         after = page[-1].id
         for one in page:
             pipeline = tx.pipelines.get(one.pipeline_id, one.pipeline_version)

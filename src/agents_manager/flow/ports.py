@@ -73,8 +73,17 @@ class Tasks(Protocol):
     def get(self, task_id: TaskId) -> Task: ...
     def find(self, id_or_prefix: str) -> Task: ...
     def page(
-        self, *, project: ProjectId | None, status: str | None, after: str | None, limit: int
-    ) -> list[Task]: ...
+        self,
+        *,
+        project: ProjectId | None,
+        status: str | None,
+        after: str | None,
+        limit: int,
+        title: str | None = None,
+    ) -> list[Task]:
+        """`title` is a part of it, in large or small letters."""
+        ...
+
     def of_pipeline(self, pipeline_id: str) -> list[Task]: ...
     def move(self, task: Task, to: str, now: datetime) -> Task:
         """Compare-and-swap on the task's version; StaleTask when it lost."""

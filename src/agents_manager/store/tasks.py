@@ -38,11 +38,18 @@ _OLDER = older(schema.task)
 
 
 @cache
-def _page(*, project: bool, status: bool, after: bool) -> Select[Any]:
+def _page(*, project: bool, status: bool, title: bool, after: bool) -> Select[Any]:
     of_project = _TASK.project_id == bindparam("of_project")
     in_status = _TASK.status == bindparam("in_status")
-    chosen = ((project, of_project), (status, in_status), (after, _OLDER))
+    titled = _TASK.title.ilike(bindparam("titled"), escape="/")
+    chosen = ((project, of_project), (status, in_status), (title, titled), (after, _OLDER))
     return _NEWEST_FIRST.where(*(part for given, part in chosen if given)).limit(bindparam("most"))
+
+
+def _like(part: str) -> str:
+    """The pattern of texts that hold the part, whatever signs it is made of."""
+    safe = part.replace("/", "//").replace("%", "/%").replace("_", "/_")
+    return f"%{safe}%"
 
 
 _DEPENDENCY = schema.dependency.c
@@ -114,15 +121,24 @@ class Tasks:
         return TASKS.find(self._session, id_or_prefix)
 
     def page(
-        self, *, project: ProjectId | None, status: str | None, after: str | None, limit: int
+        self,
+        *,
+        project: ProjectId | None,
+        status: str | None,
+        after: str | None,
+        limit: int,
+        title: str | None = None,
     ) -> list[Task]:
-        wanted = {"of_project": project, "in_status": status}
+        wanted = {"of_project": project, "in_status": status, "titled": title and _like(title)}
         params: dict[str, Any] = {name: v for name, v in wanted.items() if v is not None}
         if after is not None:
             last = self.get(TaskId(after))
             params |= {"created_at": last.created_at, "id": last.id}
         page = _page(
-            project=project is not None, status=status is not None, after=after is not None
+            project=project is not None,
+            status=status is not None,
+            title=title is not None,
+            after=after is not None,
         )
         return TASKS.all(self._session, page, {**params, "most": limit})
 

@@ -1,4 +1,4 @@
-// From openapi.json 5df5830a2634343004afffd3063fc1ade6faf2ab89bb1dc4b09f36afaebe2d47; write it again with: npm run api
+// From openapi.json 7a859159d753ce16e20c14158bcf1aa4e4fb954095bfd98bf9f60ac607c08b36; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -3201,6 +3201,7 @@ export interface operations {
                 limit?: number;
                 project?: string | null;
                 status?: string | null;
+                title?: string | null;
             };
             header?: never;
             path?: never;

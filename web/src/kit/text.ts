@@ -48,3 +48,7 @@ export function duration(seconds: number | null | undefined): string {
 export function plural(n: number, word: string, many = `${word}s`): string {
   return `${n} ${n === 1 ? word : many}`;
 }
+
+export function percent(share: number | null | undefined): string {
+  return share === null || share === undefined ? "unknown" : `${Math.round(share * 100)} %`;
+}

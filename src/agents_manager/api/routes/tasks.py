@@ -24,7 +24,11 @@ async def list_tasks(s: Services, query: Annotated[forms.TaskQuery, Query()]) ->
         project = tx.projects.find(query.project).id if query.project else None
         try:
             return tx.tasks.page(
-                project=project, status=query.status, after=query.cursor, limit=query.limit + 1
+                project=project,
+                status=query.status,
+                title=query.title,
+                after=query.cursor,
+                limit=query.limit + 1,
             )
         except TaskNotFound:
             raise InvalidInput("The cursor is not one of this listing.", ["cursor"]) from None

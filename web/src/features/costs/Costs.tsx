@@ -2,21 +2,16 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { api, data, type Schemas } from "@/api/client";
-import { useShortcuts } from "@/app/keys";
 import { Select } from "@/kit/Field";
+import { Figure } from "@/kit/Figure";
 import { Page, Panel, Section } from "@/kit/Page";
+import { RangeSelect } from "@/kit/RangeSelect";
 import { Await, Loading } from "@/kit/State";
 import { Table } from "@/kit/Table";
 import { count, money, plural } from "@/kit/text";
 
 const Bars = lazy(() => import("./Bars"));
 
-const RANGES: [since: string, words: string, key: string][] = [
-  ["1d", "Last day", "1"],
-  ["7d", "Last 7 days", "7"],
-  ["30d", "Last 30 days", "3"],
-  ["", "All time", "0"],
-];
 const BY = ["task", "agent", "model", "project"] as const;
 type By = (typeof BY)[number] | "day";
 type Share = Schemas["Share"];
@@ -40,14 +35,6 @@ export function Costs() {
   const by = BY.find((one) => one === search.by) ?? "task";
   const set = (part: Partial<typeof search>) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true });
-  useShortcuts(
-    "Costs",
-    RANGES.map(([value, label, keys]) => ({
-      keys,
-      label,
-      run: () => set({ since: value || "all" }),
-    })),
-  );
   const span = since === "all" ? "" : since;
   const days = useQuery(costQuery("day", span, project));
   const shares = useQuery(costQuery(by, span, project));
@@ -55,19 +42,7 @@ export function Costs() {
     <Page
       title="Costs"
       note="What runs cost. A run whose cost is unknown is counted beside the sum, never as nothing."
-      actions={
-        <Select
-          aria-label="Time"
-          value={span}
-          onChange={(event) => set({ since: event.target.value || "all" })}
-        >
-          {RANGES.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </Select>
-      }
+      actions={<RangeSelect value={since} onChange={(value) => set({ since: value })} />}
     >
       <Await query={days}>
         {(report) => (
@@ -151,15 +126,5 @@ export function Costs() {
         </Await>
       </Section>
     </Page>
-  );
-}
-
-function Figure({ name, value, note }: { name: string; value: string; note?: string }) {
-  return (
-    <Panel className="p-3">
-      <p className="text-xs text-ink-3">{name}</p>
-      <p className="text-xl font-semibold tabular-nums">{value}</p>
-      {note && <p className="text-xs text-ink-3">{note}</p>}
-    </Panel>
   );
 }
