@@ -17,6 +17,7 @@ NAMES = (
     "lint",
     "context",
     "tasks",
+    "board",
     "help",
     "serve",
 )

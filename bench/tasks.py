@@ -53,7 +53,9 @@ def run() -> list[Row]:
 
 async def _run() -> list[Row]:
     async with AsyncExitStack() as stack:
-        places = [await stack.enter_async_context(_filled(size)) for size in SIZES]
+        places = [
+            await stack.enter_async_context(filled(size - WAITING, WAITING)) for size in SIZES
+        ]
         rows: list[Row] = []
         for name, ask in QUESTIONS.items():
             taken: tuple[list[float], list[float]] = ([], [])
@@ -138,15 +140,15 @@ QUESTIONS: dict[str, Callable[[Place], Awaitable[object]]] = {
 
 
 @asynccontextmanager
-async def _filled(size: int) -> AsyncIterator[Place]:
+async def filled(finished: int, waiting: int) -> AsyncIterator[Place]:
     with place() as (settings, repo):
         async with bootstrap.client(settings) as program:
             s = program.services
             project = await tasks.add_project(s, repo, None, None)
-            finished, waiting = await _walked(s, project, "done"), await _walked(s, project)
+            done, asking = await _walked(s, project, "done"), await _walked(s, project)
             projects = await s.store.write(lambda tx: _projects(tx, project))
-            _copies(program, finished, size - WAITING - 1, projects)
-            _copies(program, waiting, WAITING - 1, projects)
+            _copies(program, done, finished - 1, projects)
+            _copies(program, asking, waiting - 1, projects)
             token = await auth.ensure_owner_token(program, "ann")
             app = build(s, Feed(s.store, program.database.watch), doors("127.0.0.1", PORT))
             async with httpx.AsyncClient(
@@ -154,8 +156,8 @@ async def _filled(size: int) -> AsyncIterator[Place]:
                 base_url=f"http://127.0.0.1:{PORT}",
                 headers={"Authorization": f"Bearer {token}"},
             ) as api:
-                middle = TaskId(f"{finished}.{size // 2:06}")
-                yield Place(program, api, project.id, waiting, middle)
+                middle = TaskId(f"{done}.{(finished + waiting) // 2:06}")
+                yield Place(program, api, project.id, asking, middle)
 
 
 async def _walked(s: Services, project: Project, to: str | None = None) -> TaskId:
@@ -216,7 +218,9 @@ def _copied(name: str, projects: list[str]) -> str:
     if name == "project_id":
         chosen = " ".join(f"WHEN {i} THEN '{p}'" for i, p in enumerate(projects))
         return f"CASE n % {len(projects)} {chosen} END"
-    if name == "created_at":
+    if name == "title":
+        return "\"title\" || ' no. ' || n * 7919 % 100003"
+    if name in ("created_at", "updated_at"):
         # Fixed width, as the store writes it; one task every few seconds.
         day = "strftime('%Y-%m-%dT%H:%M:%S', '2020-01-01', (n * 7) || ' seconds')"
         return f"{day} || '.000000+00:00'"

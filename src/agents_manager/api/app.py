@@ -22,6 +22,7 @@ from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
     agents,
     artifacts,
+    board,
     events,
     figures,
     phases,
@@ -50,6 +51,7 @@ ROUTERS = (
     pipelines.router,
     pipeline_checks.router,
     plugins.router,
+    board.router,
     tasks.router,
     task_edits.router,
     phases.router,

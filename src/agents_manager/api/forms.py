@@ -193,6 +193,11 @@ class RemoveQuery(Query):
     """Stop the agents that work at them first."""
 
 
+class ProjectQuery(Query):
+    project: Short | None = None
+    """Name or id; all unless given."""
+
+
 class AgentQuery(Query):
     project: Short | None = None
 

@@ -3,7 +3,7 @@ last at work. The engine and the simulation count by the same functions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.task import History, HookRecord, Result
@@ -13,7 +13,8 @@ RETRY = "retry"
 MIGRATION = "migration"
 """The trigger of a step to another version of the pipeline."""
 _BEGIN_A_PHASE = frozenset({"execute_split", "advance_phase"})
-_UNCOUNTED = frozenset({TriggerType.PROMPT_RESPONSE, TriggerType.AGENT_ERROR, RETRY})
+UNCOUNTED = frozenset({TriggerType.PROMPT_RESPONSE, TriggerType.AGENT_ERROR, RETRY})
+"""Triggers of moves that begin no new round."""
 
 
 class Entry(Protocol):
@@ -31,7 +32,17 @@ class Entry(Protocol):
     def hooks(self) -> Sequence[HookRecord]: ...
 
 
+class Told(Entry, Protocol):
+    """With what it brought along: the new names of statuses, where it is a migration."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def payload(self) -> Mapping[str, Any] | None: ...
+
+
 E = TypeVar("E", bound=Entry)
+N = TypeVar("N", bound=Told)
 
 
 def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
@@ -47,7 +58,7 @@ def rounds(entries: Iterable[Entry]) -> Mapping[str, int]:
         elif entry.result is Result.DONE and entry.trigger != MIGRATION:
             if any(hook.name in _BEGIN_A_PHASE for hook in entry.hooks):
                 counts, granted = {entry.to: 1}, False
-            elif entry.trigger not in _UNCOUNTED and not failed:
+            elif entry.trigger not in UNCOUNTED and not failed:
                 counts[entry.to] = counts.get(entry.to, 0) + 1
             failed = entry.trigger == TriggerType.AGENT_ERROR
     return counts if granted else {status: n - 1 for status, n in counts.items()}
@@ -68,10 +79,10 @@ def _standing(entries: Iterable[E]) -> list[E]:
     return standing
 
 
-def as_named_now(entries: Sequence[History]) -> list[History]:
+def as_named_now(entries: Sequence[N]) -> list[N]:
     """The history under the names that its statuses have in the version the task is on now."""
     names: dict[str, str] = {}
-    told: list[History] = []
+    told: list[N] = []
     for entry in reversed(entries):
         to = names.get(entry.to, entry.to)
         if entry.trigger == MIGRATION:

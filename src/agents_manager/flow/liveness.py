@@ -1,9 +1,10 @@
 """Who moves a task next, from durable facts only. *Nobody* is an alarm, told once per version of
 the task."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from agents_manager.domain import event
 from agents_manager.domain.ids import EffectId, TaskId
@@ -68,11 +69,11 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
         delayed = first.status == "pending" and first.due_at > now
         text = f"The engine performs {first.kind}."
         yield _timer(first) if delayed else Mover("effect", text, first.id)
-    waiting = facts.unresolved(tx, task) if _heeds_dependencies(pipeline, task.status) else []
+    waiting = facts.unresolved(tx, task) if heeds_dependencies(pipeline, task.status) else []
     if waiting:
         titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
         yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)
-    ways = _by_hand(pipeline, task.status)
+    ways = by_hand(pipeline, task.status)
     named = ", ".join(t.title for t in ways)
     if ways and (not may_strand(pipeline, task.status) or _left_so(tx, task)):
         yield Mover("person", f"Somebody moves it by hand: {named}.")
@@ -84,7 +85,7 @@ def may_strand(pipeline: Pipeline, status: str) -> bool:
     move by hand does not help: nobody knows of it. Nor does a way out of every status."""
     if pipeline.is_final(status):
         return False
-    explicit = [t for t in _by_hand(pipeline, status) if t.source != ANY_STATUS]
+    explicit = [t for t in by_hand(pipeline, status) if t.source != ANY_STATUS]
     return pipeline.awaits_human(status) or not explicit
 
 
@@ -163,12 +164,12 @@ def _again(tx: Tx, run: Run, effect: EffectRow) -> Mover:
     return Mover("timer", f"{text} {error.error_class}: {visible(error.error, SHOWN)}", run.id)
 
 
-def _by_hand(pipeline: Pipeline, status: str) -> Sequence[Transition]:
-    by_hand = (TriggerType.MANUAL, TriggerType.ANY)
-    return [t for t in pipeline.leaving(status) if t.trigger.type in by_hand]
+def by_hand(pipeline: Pipeline, status: str) -> Sequence[Transition]:
+    triggers = (TriggerType.MANUAL, TriggerType.ANY)
+    return [t for t in pipeline.leaving(status) if t.trigger.type in triggers]
 
 
-def _heeds_dependencies(pipeline: Pipeline, status: str) -> bool:
+def heeds_dependencies(pipeline: Pipeline, status: str) -> bool:
     """A dependency holds up only what asks for it."""
     going_on = (TriggerType.MANUAL, TriggerType.ANY, TriggerType.AUTO)
     return any(
@@ -182,7 +183,11 @@ def _heeds_dependencies(pipeline: Pipeline, status: str) -> bool:
 def _left_so(tx: Tx, task: Task) -> bool:
     """Somebody was asked, and chose to leave it as it is."""
     asked = tx.prompts.of_task(task.id)
-    return bool(asked) and (asked[-1].response or {}).get("choice_id") == "stay"
+    return bool(asked) and stays(asked[-1].response)
+
+
+def stays(response: Mapping[str, Any] | None) -> bool:
+    return (response or {}).get("choice_id") == "stay"
 
 
 def _forsaken(task: Task, pipeline: Pipeline, ways: str) -> str:

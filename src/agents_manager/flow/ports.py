@@ -7,6 +7,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
+from agents_manager.domain.board import (
+    CardCost,
+    CardPhases,
+    CardPull,
+    OpenEffect,
+    Place,
+    PromptRow,
+    RunRow,
+    Step,
+    TaskRow,
+)
 from agents_manager.domain.cost import By, CostReport, Prices, StatsReport
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
@@ -218,6 +229,47 @@ class Access(Protocol):
     def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None: ...
 
 
+class Board(Protocol):
+    """What the board shows, of many tasks at a time."""
+
+    def counts(self, project: ProjectId | None) -> list[tuple[Place, int]]:
+        """How many tasks stand where."""
+        ...
+
+    def tasks(
+        self, places: Sequence[Place], project: ProjectId | None, *, most: int | None = None
+    ) -> list[TaskRow]:
+        """Those that stand there; with a limit, those that changed last."""
+        ...
+
+    def prompts(self) -> list[PromptRow]:
+        """The pending ones, the oldest first."""
+        ...
+
+    def runs(self) -> list[RunRow]:
+        """The live ones."""
+        ...
+
+    def effects(self) -> list[OpenEffect]:
+        """The open ones but notices, those of a task in their order."""
+        ...
+
+    def awaited(self, tasks: Sequence[TaskId]) -> list[tuple[TaskId, Place]]:
+        """Where the tasks stand that each of these depends on."""
+        ...
+
+    def last_answers(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, Mapping[str, Any] | None]:
+        """The answer to the last question about each."""
+        ...
+
+    def costs(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, CardCost]: ...
+    def phases(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, CardPhases]: ...
+    def pulls(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, CardPull]: ...
+    def steps(self, tasks: Sequence[TaskId], statuses: Sequence[str]) -> list[Step]:
+        """The past of those that may have come to one of the statuses more than once."""
+        ...
+
+
 class Figures(Protocol):
     """Sums over runs, since a time and of one project where these are given."""
 
@@ -302,6 +354,8 @@ class Tx(Protocol):
     def pulls(self) -> Pulls: ...
     @property
     def access(self) -> Access: ...
+    @property
+    def board(self) -> Board: ...
     @property
     def figures(self) -> Figures: ...
     @property

@@ -20,7 +20,7 @@ _PROMPT = schema.prompt.c
 _EFFECT = schema.effect.c
 
 
-def _literal(name: str, values: tuple[str, ...]) -> BindParameter[Any]:
+def literal(name: str, values: tuple[str, ...]) -> BindParameter[Any]:
     """Written into the statement: SQLite looks for a partial index before it has values."""
     return bindparam(name, list(values), expanding=True, literal_execute=True)
 
@@ -33,10 +33,10 @@ def _answerable() -> ColumnElement[bool]:
     return exists().where(_PROMPT.task_id == _TASK.id, pending, lasting)
 
 
-_RUNS = exists().where(_RUN.task_id == _TASK.id, _RUN.status.in_(_literal("live", LIVE)))
+_RUNS = exists().where(_RUN.task_id == _TASK.id, _RUN.status.in_(literal("live", LIVE)))
 _WORK = exists().where(
     _EFFECT.task_id == _TASK.id,
-    _EFFECT.status.in_(_literal("open", OPEN_EFFECTS)),
+    _EFFECT.status.in_(literal("open", OPEN_EFFECTS)),
     _EFFECT.kind != NOTICE,
 )
 _TOLD = exists().where(

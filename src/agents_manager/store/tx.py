@@ -13,6 +13,7 @@ import structlog
 from agents_manager.flow import ports
 from agents_manager.store import watch
 from agents_manager.store.access import Access
+from agents_manager.store.board import Board
 from agents_manager.store.catalog import Parsed, Pipelines, Projects
 from agents_manager.store.effects import Effects
 from agents_manager.store.engines import READERS, Engines
@@ -49,6 +50,7 @@ class Tx:
         self.effects = Effects(session, self._note)
         self.pulls = Pulls(session)
         self.access = Access(session)
+        self.board = Board(session)
         self.figures = Figures(session)
         self.retention = Retention(session)
         self.hosts = Hosts(session)

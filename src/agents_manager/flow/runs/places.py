@@ -1,6 +1,7 @@
 """Where a run keeps what each of its turns brings along and prints."""
 
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agents_manager.domain.ids import RunId
@@ -23,6 +24,15 @@ SYSTEM = "system.md"
 
 def job_dir(s: Services, run_id: RunId, turn: int) -> Path:
     return s.jobs_dir / run_id / str(turn)
+
+
+def printed_at(s: Services, run_id: RunId) -> datetime | None:
+    """When the agent last printed something; None: it has not, or it can no longer be read."""
+    found: list[float] = []
+    for turn in TURNS:
+        with suppress(FileNotFoundError):
+            found.append((job_dir(s, run_id, turn) / OUTPUT).stat().st_mtime)
+    return datetime.fromtimestamp(max(found), UTC) if found else None
 
 
 def removed_at(s: Services, run: Run) -> datetime | None:

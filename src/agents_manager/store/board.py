@@ -1,0 +1,245 @@
+"""What the board shows, by a few statements over all of it instead of many for each task."""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    SelectBase,
+    String,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+from agents_manager.domain.board import (
+    CardCost,
+    CardPhases,
+    CardPull,
+    OpenEffect,
+    Place,
+    PromptRow,
+    RunRow,
+    Step,
+    TaskRow,
+)
+from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.phase import PhaseStatus
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import PromptStatus
+from agents_manager.domain.run import LIVE, RunStatus
+from agents_manager.domain.task import OPEN_EFFECTS, HookRecord, PullState, Result
+from agents_manager.domain.trail import MIGRATION, UNCOUNTED
+from agents_manager.errors import NotFound, PromptNotFound, RunNotFound, TaskNotFound
+from agents_manager.store import schema
+from agents_manager.store.columns import dumps
+from agents_manager.store.figures import CENTS
+from agents_manager.store.idle import NOTICE, literal
+from agents_manager.store.rows import Rows
+from agents_manager.store.statements import Session
+
+_TASK = schema.task.c
+_PROMPT = schema.prompt.c
+_RUN = schema.run.c
+_EFFECT = schema.effect.c
+_DEPENDENCY = schema.dependency.c
+_PHASE = schema.phase.c
+_PULL = schema.pull.c
+_HISTORY = schema.history.c
+
+
+class each(FunctionElement[str]):
+    """The texts of a JSON list, so that a statement is the same however many there are."""
+
+    inherit_cache = True
+
+
+@compiles(each, "sqlite")
+def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
+    ids = compiler.process(element.clauses, **kw)
+    return f"(SELECT value FROM json_each({ids}))"  # noqa: S608 - a placeholder
+
+
+@compiles(each, "postgresql")
+def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
+    ids = compiler.process(element.clauses, **kw)
+    return f"(SELECT jsonb_array_elements_text(CAST({ids} AS jsonb)))"
+
+
+def _among(column: ColumnElement[Any], name: str = "ids") -> ColumnElement[bool]:
+    return column.op("IN", is_comparison=True)(each(bindparam(name, type_=String())))
+
+
+_TASKS = Rows(schema.task, TaskRow, TaskNotFound)
+_PROMPTS = Rows(schema.prompt, PromptRow, PromptNotFound, type=PromptType)
+_RUNS = Rows(schema.run, RunRow, RunNotFound, status=RunStatus)
+_EFFECTS = Rows(schema.effect, OpenEffect, NotFound)
+_STEPS = Rows(
+    schema.history,
+    Step,
+    NotFound,
+    result=Result,
+    hooks=lambda rows: tuple(HookRecord.model_validate(row) for row in rows),
+)
+_OF_PROJECT = _TASK.project_id == bindparam("project")
+
+
+@cache
+def _counts(*, project: bool) -> SelectBase:
+    place = (_TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
+    counted = select(*place, func.count()).group_by(*place).order_by(*place)
+    return counted.where(_OF_PROJECT) if project else counted
+
+
+@lru_cache
+def _at(places: tuple[Place, ...], *, project: bool, newest: bool) -> SelectBase:
+    """Tasks there. Their statuses alone are asked for, too, as there is an index of those."""
+    statuses: dict[tuple[str, int], list[str]] = {}
+    for place in places:
+        statuses.setdefault((place.pipeline_id, place.version), []).append(place.status)
+    alike: dict[tuple[str, tuple[str, ...]], list[int]] = {}
+    for (pipeline, version), named in statuses.items():
+        alike.setdefault((pipeline, tuple(named)), []).append(version)
+    exactly = (
+        and_(
+            _TASK.pipeline_id == pipeline,
+            _TASK.pipeline_version.in_(versions),
+            _TASK.status.in_(named),
+        )
+        for (pipeline, named), versions in alike.items()
+    )
+    found = _TASKS.select.where(_TASK.status.in_(sorted({p.status for p in places})), or_(*exactly))
+    if project:
+        found = found.where(_OF_PROJECT)
+    if newest:
+        found = found.order_by(_TASK.updated_at.desc(), _TASK.id.desc()).limit(bindparam("most"))
+    return found
+
+
+_PENDING = _PROMPTS.select.where(_PROMPT.status == PromptStatus.PENDING).order_by(
+    _PROMPT.created_at, _PROMPT.id
+)
+_LIVE = _RUNS.select.where(_RUN.status.in_(LIVE))
+_OPEN = _EFFECTS.select.where(
+    _EFFECT.status.in_(literal("open", OPEN_EFFECTS)), _EFFECT.kind != NOTICE
+).order_by(_EFFECT.task_id, _EFFECT.seq)
+_AWAITED = (
+    select(_DEPENDENCY.task_id, _TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
+    .join(schema.task, _TASK.id == _DEPENDENCY.depends_on)
+    .where(_among(_DEPENDENCY.task_id))
+)
+_ANSWERS = (
+    select(_PROMPT.task_id, _PROMPT.response)
+    .where(_among(_PROMPT.task_id))
+    .order_by(_PROMPT.task_id, _PROMPT.created_at, _PROMPT.id)
+)
+_COSTS = (
+    select(_RUN.task_id, func.count(), func.count(_RUN.cost_usd), func.sum(_RUN.cost_usd))
+    .where(_among(_RUN.task_id), _RUN.started_at.is_not(None))
+    .group_by(_RUN.task_id)
+)
+_OVER = case((_PHASE.status.in_((PhaseStatus.DONE, PhaseStatus.SKIPPED)), 1), else_=0)
+_PHASES = (
+    select(_PHASE.task_id, func.sum(_OVER), func.count())
+    .where(_among(_PHASE.task_id))
+    .group_by(_PHASE.task_id)
+)
+_PULLS = (
+    select(_PULL.task_id, _PULL.number, _PULL.state)
+    .where(_among(_PULL.task_id))
+    # The last one counts: an open one, else the newest.
+    .order_by(_PULL.task_id, _PULL.state == PullState.OPEN, _PULL.number)
+)
+# A migration may have given the statuses other names.
+_ENTERED = case(
+    (_HISTORY.trigger == MIGRATION, 2),
+    (_HISTORY.trigger.in_(sorted(UNCOUNTED)), 0),
+    (_among(_HISTORY.to, "statuses"), 1),
+    else_=0,
+)
+_REPEATED = (
+    select(_HISTORY.task_id)
+    .where(_among(_HISTORY.task_id), _HISTORY.result == Result.DONE)
+    .group_by(_HISTORY.task_id)
+    .having(func.sum(_ENTERED) > 1)
+)
+_NAMES = case((_HISTORY.trigger == MIGRATION, _HISTORY.payload))
+_TAKEN = (
+    select(*(_NAMES if name == "payload" else _HISTORY[name] for name in _STEPS.names))
+    .where(_among(_HISTORY.task_id), _HISTORY.result != Result.REFUSED)
+    .order_by(_HISTORY.task_id, _HISTORY.seq)
+)
+
+
+class Board:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def counts(self, project: ProjectId | None) -> list[tuple[Place, int]]:
+        rows = self._session.all(_counts(project=project is not None), _project(project))
+        return [(Place(*row[:3]), row[3]) for row in rows]
+
+    def tasks(
+        self, places: Sequence[Place], project: ProjectId | None, *, most: int | None = None
+    ) -> list[TaskRow]:
+        if not places:
+            return []
+        params = _project(project)
+        found = _at(tuple(places), project=bool(params), newest=most is not None)
+        if most is not None:
+            params["most"] = most
+        return _TASKS.all(self._session, found, params)
+
+    def prompts(self) -> list[PromptRow]:
+        return _PROMPTS.all(self._session, _PENDING)
+
+    def runs(self) -> list[RunRow]:
+        return _RUNS.all(self._session, _LIVE)
+
+    def effects(self) -> list[OpenEffect]:
+        return _EFFECTS.all(self._session, _OPEN)
+
+    def awaited(self, tasks: Sequence[TaskId]) -> list[tuple[TaskId, Place]]:
+        return [(row[0], Place(*row[1:])) for row in self._of(_AWAITED, tasks)]
+
+    def last_answers(self, tasks: Sequence[TaskId]) -> dict[TaskId, Any]:
+        return dict(self._of(_ANSWERS, tasks))
+
+    def costs(self, tasks: Sequence[TaskId]) -> dict[TaskId, CardCost]:
+        return {
+            id: CardCost(None if usd is None else round(usd, CENTS), runs - known)
+            for id, runs, known, usd in self._of(_COSTS, tasks)
+        }
+
+    def phases(self, tasks: Sequence[TaskId]) -> dict[TaskId, CardPhases]:
+        return {id: CardPhases(int(done), all) for id, done, all in self._of(_PHASES, tasks)}
+
+    def pulls(self, tasks: Sequence[TaskId]) -> dict[TaskId, CardPull]:
+        found = self._of(_PULLS, tasks)
+        return {id: CardPull(number, PullState(state)) for id, number, state in found}
+
+    def steps(self, tasks: Sequence[TaskId], statuses: Sequence[str]) -> list[Step]:
+        """Of those tasks that came to one of the statuses more than once."""
+        if not tasks or not statuses:
+            return []
+        asked = {**_ids(tasks), "statuses": dumps(list(statuses))}
+        repeated = [row[0] for row in self._session.all(_REPEATED, asked)]
+        return _STEPS.all(self._session, _TAKEN, _ids(repeated)) if repeated else []
+
+    def _of(self, statement: SelectBase, tasks: Sequence[TaskId]) -> list[Any]:
+        return self._session.all(statement, _ids(tasks)) if tasks else []
+
+
+def _ids(tasks: Sequence[TaskId]) -> dict[str, str]:
+    return {"ids": dumps(list(tasks))}
+
+
+def _project(project: ProjectId | None) -> dict[str, Any]:
+    return {} if project is None else {"project": project}
