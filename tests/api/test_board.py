@@ -146,3 +146,17 @@ async def test_the_board_of_a_project(api: httpx.AsyncClient, scene: Scene) -> N
     assert len((await board(api, "?project=shop"))["cards"]) == 1
     told(await api.get(f"{BOARD}?project=nowhere"), 404, "ProjectNotFound")
     told(await api.get(f"{BOARD}?projects=shop"), 422, "InvalidInput")
+
+
+async def test_single_cards_with_all_columns(api: httpx.AsyncClient, scene: Scene) -> None:
+    new, other = await scene.task("New"), await scene.task("Other")
+    over = await scene.task("Over")
+    await tasks.move(scene.s, over.id, ANN, to="cancelled")
+    whole = await board(api)
+    some = await board(api, f"?task={new.id}&task={over.id}&task=gone")
+    assert {card["title"] for card in some["cards"]} == {"New", "Over"}
+    assert some["cards"] == [card for card in whole["cards"] if card["id"] != other.id]
+    assert some["lanes"] == whole["lanes"]
+    assert (await board(api, "?task=gone"))["cards"] == []
+    refused = await api.get(BOARD, params={"task": ["x"] * 201})
+    assert refused.status_code == 422

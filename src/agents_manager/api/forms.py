@@ -198,6 +198,11 @@ class ProjectQuery(Query):
     """Name or id; all unless given."""
 
 
+class BoardQuery(ProjectQuery):
+    task: Annotated[list[Short], Field(max_length=200)] | None = None
+    """Cards of these only, to keep a board true; the columns are counted all the same."""
+
+
 class AgentQuery(Query):
     project: Short | None = None
 

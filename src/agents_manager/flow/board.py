@@ -56,14 +56,27 @@ class _Signs:
     now: datetime
 
 
-def board(tx: Tx, s: Services, project: str | None, *, finished: int = MOST_FINISHED) -> Board:
+def board(
+    tx: Tx,
+    s: Services,
+    project: str | None,
+    *,
+    finished: int = MOST_FINISHED,
+    only: Sequence[str] | None = None,
+) -> Board:
+    """`only` names the tasks that cards are wanted of; the columns are counted all the same."""
     of = None if project is None else tx.projects.find(project).id
     counts = dict(tx.board.counts(of))
     grounds = {place: _ground(_pipeline(tx, place), place.status) for place in counts}
     over = [place for place in counts if grounds[place].category is Category.FINAL]
     standing = [place for place in counts if grounds[place].category is not Category.FINAL]
-    unfinished = tx.board.tasks(standing, of)
-    last = tx.board.tasks(over, of, most=finished)
+    if only is None:
+        unfinished = tx.board.tasks(standing, of)
+        last = tx.board.tasks(over, of, most=finished)
+    else:
+        named = tx.board.named([TaskId(id) for id in only], of)
+        unfinished = [task for task in named if _place(task) in standing]
+        last = [task for task in named if _place(task) in over]
     return Board(
         lanes=_lanes(tx, counts),
         cards=_cards(tx, s, unfinished, last, grounds),

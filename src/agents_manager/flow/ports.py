@@ -242,6 +242,10 @@ class Board(Protocol):
         """Those that stand there; with a limit, those that changed last."""
         ...
 
+    def named(self, tasks: Sequence[TaskId], project: ProjectId | None) -> list[TaskRow]:
+        """Those of them that there are, and that belong to the project."""
+        ...
+
     def prompts(self) -> list[PromptRow]:
         """The pending ones, the oldest first."""
         ...

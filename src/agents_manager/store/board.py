@@ -123,6 +123,12 @@ def _at(places: tuple[Place, ...], *, project: bool, newest: bool) -> SelectBase
     return found
 
 
+@cache
+def _named(*, project: bool) -> SelectBase:
+    named = _TASKS.select.where(_among(_TASK.id))
+    return named.where(_OF_PROJECT) if project else named
+
+
 _PENDING = _PROMPTS.select.where(_PROMPT.status == PromptStatus.PENDING).order_by(
     _PROMPT.created_at, _PROMPT.id
 )
@@ -196,6 +202,10 @@ class Board:
         if most is not None:
             params["most"] = most
         return _TASKS.all(self._session, found, params)
+
+    def named(self, tasks: Sequence[TaskId], project: ProjectId | None) -> list[TaskRow]:
+        params = {**_project(project), **_ids(tasks)}
+        return _TASKS.all(self._session, _named(project=project is not None), params)
 
     def prompts(self) -> list[PromptRow]:
         return _PROMPTS.all(self._session, _PENDING)

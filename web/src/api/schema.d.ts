@@ -1,4 +1,4 @@
-// From openapi.json 7a859159d753ce16e20c14158bcf1aa4e4fb954095bfd98bf9f60ac607c08b36; write it again with: npm run api
+// From openapi.json 8a0a08bbfbc9da6a321dd132ca66e3ddd7230aa49eb88983085413ff01e5268c; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -309,6 +309,27 @@ export interface paths {
          * @description Every plugin with what it registers, or why it is not used.
          */
         get: operations["list_plugins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/board": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Board
+         * @description Columns from the pipelines in use, and a card for every task that is not finished and for the
+         *     200 finished ones that changed last.
+         */
+        get: operations["get_board"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1255,6 +1276,14 @@ export interface components {
             /** Choices */
             choices: string[];
         };
+        /** Board */
+        Board: {
+            /** Lanes */
+            lanes: components["schemas"]["Lane"][];
+            /** Cards */
+            cards: components["schemas"]["Card"][];
+            finished: components["schemas"]["Finished"];
+        };
         /** Borrowed */
         Borrowed: {
             /** Kind */
@@ -1290,6 +1319,95 @@ export interface components {
             /** Asks Permission */
             asks_permission: boolean;
         };
+        /** Card */
+        Card: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Project Id */
+            project_id: string;
+            /** Pipeline Id */
+            pipeline_id: string;
+            /** Status */
+            status: string;
+            category: components["schemas"]["Category"];
+            /** Type */
+            type: string;
+            /** Priority */
+            priority: string;
+            /** Tags */
+            tags: string[];
+            /** Version */
+            version: number;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Mover */
+            mover: string;
+            prompt: components["schemas"]["CardPrompt"] | null;
+            run: components["schemas"]["CardRun"] | null;
+            round: components["schemas"]["CardRound"] | null;
+            cost: components["schemas"]["CardCost"] | null;
+            phases: components["schemas"]["CardPhases"] | null;
+            pull: components["schemas"]["CardPull"] | null;
+        };
+        /** CardCost */
+        CardCost: {
+            /** Usd */
+            usd: number | null;
+            /** Unknown */
+            unknown: number;
+        };
+        /** CardPhases */
+        CardPhases: {
+            /** Done */
+            done: number;
+            /** Total */
+            total: number;
+        };
+        /** CardPrompt */
+        CardPrompt: {
+            /** Id */
+            id: string;
+            type: components["schemas"]["PromptType"];
+            /**
+             * Since
+             * Format: date-time
+             */
+            since: string;
+        };
+        /** CardPull */
+        CardPull: {
+            /** Number */
+            number: number;
+            state: components["schemas"]["PullState"];
+        };
+        /** CardRound */
+        CardRound: {
+            /** Number */
+            number: number;
+            /** Max */
+            max: number;
+            /** Status */
+            status: string;
+        };
+        /** CardRun */
+        CardRun: {
+            /** Id */
+            id: string;
+            /** Agent */
+            agent: string | null;
+            /** Mode */
+            mode: string;
+            status: components["schemas"]["RunStatus"];
+            /** Started At */
+            started_at: string | null;
+            /** Printed At */
+            printed_at: string | null;
+        };
         /**
          * Category
          * @enum {string}
@@ -1319,6 +1437,18 @@ export interface components {
             run_id: string;
             /** Rounds */
             rounds: components["schemas"]["Check"][][];
+        };
+        /** Column */
+        Column: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Color */
+            color: string | null;
+            category: components["schemas"]["Category"];
+            /** Count */
+            count: number;
         };
         /**
          * CostBasis
@@ -1460,6 +1590,13 @@ export interface components {
             /** Fix */
             fix: string;
         };
+        /** Finished */
+        Finished: {
+            /** Total */
+            total: number;
+            /** Shown */
+            shown: number;
+        };
         /** Guard */
         Guard: {
             /** Type */
@@ -1568,6 +1705,17 @@ export interface components {
             } | null;
             /** Waiting Behind */
             waiting_behind: string[];
+        };
+        /** Lane */
+        Lane: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: number;
+            /** Columns */
+            columns: components["schemas"]["Column"][];
         };
         /**
          * Level
@@ -3191,6 +3339,32 @@ export interface operations {
                 };
             };
             401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_board: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                task?: string[] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Board"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };

@@ -7,7 +7,7 @@ const card = (id: string, more: Partial<Card> = {}): Card => ({
   project_id: "p",
   pipeline_id: "feature",
   status: "open",
-  category: "ready",
+  category: "open",
   type: "feature",
   priority: "medium",
   tags: [],
@@ -30,7 +30,7 @@ const lane = (id: string, ...columns: string[]) => ({
     id: column,
     title: column,
     color: null,
-    category: (column === "done" ? "final" : "ready") as Card["category"],
+    category: (column === "done" ? "final" : "open") as Card["category"],
     count: 0,
   })),
 });
@@ -39,7 +39,7 @@ const board = (...cards: Card[]): BoardData => ({
   cards,
   finished: { total: 0, shown: 0 },
 });
-const asked = { id: "p1", type: "information", since: "2026-01-01T00:00:00Z" } as Card["prompt"];
+const asked = { id: "p1", type: "info_request", since: "2026-01-01T00:00:00Z" } as Card["prompt"];
 
 test("what waits for a person comes first, then what matters more", () => {
   const data = board(
