@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents test-web check prove soak bench setup lock clean
 
 demo: web
 	$(BIN)/am demo
@@ -27,6 +27,10 @@ test: web
 test-agents: setup
 	$(BIN)/python scripts/install_agents.py
 	AM_TEST_PROFILES=1 $(BIN)/python -m pytest -q tests/real_agents tests/contract/test_agents.py
+
+# Every page in a real browser; `make test` runs the quick ones of them.
+test-web: web
+	AM_WEB_TESTS=all $(BIN)/python scripts/test.py web
 
 check: setup
 	$(BIN)/python scripts/test.py check

@@ -1,4 +1,5 @@
-"""Builds the web app: `python -m agents_manager.webbuild`. Also used by the packager, which loads
+"""Builds the web app: `python -m agents_manager.webbuild`, or checks it with `check` behind that:
+style, types and the tests of its parts. Also used by the packager, which loads
 this file alone, so that it needs nothing but the standard library.
 
 The built app is `_ui` beside this file, with the fingerprint of what it was built from.
@@ -74,12 +75,7 @@ def is_current(place: Place) -> bool:
 
 def build(place: Place) -> None:
     """Whole or not at all: the app that was there stays until the new one can take its place."""
-    node = find_node()
-    if node is None:
-        raise BuildFailed(
-            f"Node {'.'.join(map(str, OLDEST))} or newer is needed to build the web app; install "
-            f'it, or run: pip install "{NODE}"'
-        )
+    node = _needed_node()
     before = fingerprint(place.web)
     _install(place.web, node)
     with tempfile.TemporaryDirectory(prefix="_ui-", dir=place.ui.parent) as scratch:
@@ -91,6 +87,22 @@ def build(place: Place) -> None:
         if place.ui.exists():
             place.ui.rename(Path(scratch) / "old")
         made.rename(place.ui)
+
+
+def check(place: Place) -> None:
+    node = _needed_node()
+    _install(place.web, node)
+    _npm(place.web, node, "run", "check")
+
+
+def _needed_node() -> Node:
+    node = find_node()
+    if node is None:
+        raise BuildFailed(
+            f"Node {'.'.join(map(str, OLDEST))} or newer is needed to build the web app; install "
+            f'it, or run: pip install "{NODE}"'
+        )
+    return node
 
 
 def _sources(web: Path) -> Iterator[Path]:
@@ -148,16 +160,18 @@ def _npm(web: Path, node: Node, *arguments: str) -> None:
         raise BuildFailed(f"{command} failed in {web}:\n{ran.stdout.strip()}")
 
 
-def main() -> int:
-    if not CHECKOUT.has_sources:
-        _say(f"There is nothing to build: {CHECKOUT.web} has no package.json.")
-    elif not is_current(CHECKOUT):
-        _say("Building the web app; the first time this takes half a minute.")
-        try:
+def main(arguments: list[str]) -> int:
+    try:
+        if not CHECKOUT.has_sources:
+            _say(f"There is nothing to build: {CHECKOUT.web} has no package.json.")
+        elif arguments == ["check"]:
+            check(CHECKOUT)
+        elif not is_current(CHECKOUT):
+            _say("Building the web app; the first time this takes half a minute.")
             build(CHECKOUT)
-        except BuildFailed as error:
-            _say(f"Error: {error}")
-            return 1
+    except BuildFailed as error:
+        _say(f"Error: {error}")
+        return 1
     return 0
 
 
@@ -166,4 +180,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

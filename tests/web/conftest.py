@@ -37,6 +37,14 @@ FLAGS = [
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 Script = Mapping[str, Any]
+ALL = os.environ.get("AM_WEB_TESTS") == "all"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    here = [item for item in items if Path(__file__).parent in item.path.parents]
+    left = [item for item in here if not ALL and not item.get_closest_marker("quick")]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
 
 
 @dataclass
