@@ -193,6 +193,16 @@ class RemoveQuery(Query):
     """Stop the agents that work at them first."""
 
 
+class ChangesQuery(Query):
+    since: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """The number of a review: only what changed after it."""
+
+
+class FileQuery(ChangesQuery):
+    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    """As the list of files has it."""
+
+
 class ProjectQuery(Query):
     project: Short | None = None
     """Name or id; all unless given."""

@@ -18,6 +18,7 @@ from agents_manager.domain.board import (
     Step,
     TaskRow,
 )
+from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.cost import By, CostReport, Prices, StatsReport
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
@@ -725,6 +726,14 @@ class Workspaces(Protocol):
         ...
 
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str: ...
+    async def files(self, repo: Path, base_sha: str, head_sha: str) -> list[ChangedFile]:
+        """Which differ between two commits, by path."""
+        ...
+
+    async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
+        """How one of them differs."""
+        ...
+
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         """Brings the branch to the remote unless it is there already, never by force; None where
         there is no remote."""

@@ -2,18 +2,26 @@
 
 import re
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
-from agents_manager.domain.guards import Fired
+from agents_manager.domain.guards import Facts, Fired
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.phase import Phase
-from agents_manager.domain.pipeline import Pipeline, Status, Trigger, TriggerType
+from agents_manager.domain.pipeline import Category, Pipeline, Status, Trigger, TriggerType
 from agents_manager.domain.prompt import Prompt, recommended_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
-from agents_manager.domain.transition import candidates
+from agents_manager.domain.transition import (
+    Decision,
+    Moved,
+    Refused,
+    candidates,
+    decide,
+    in_the_way,
+    nothing_to_ask,
+)
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import asking, facts, why
 from agents_manager.flow.liveness import Mover, next_mover
@@ -32,6 +40,21 @@ class Move:
     label: str
     allowed: bool
     reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A status of the task's pipeline, and whether it can be moved there by hand now."""
+
+    status: str
+    title: str
+    category: Category
+    current: bool
+    allowed: bool
+    stops_run: bool
+    """Whether it can be once the live run is stopped; where it is allowed, that is done first."""
+    reasons: tuple[str, ...]
+    """Why it is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +111,60 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
         artifacts=tx.tasks.artifacts(found.id),
         phases=tx.phases.of_task(found.id),
         pull=tx.pulls.of_task(found.id),
+    )
+
+
+def targets(tx: Tx, s: Services, task_id: str, actor: Actor) -> list[Target]:
+    """By the same rules as the move itself."""
+    found = tx.tasks.find(task_id)
+    pipeline = tx.pipelines.get(found.pipeline_id, found.pipeline_version)
+    fired = Fired(trigger=Trigger(type=TriggerType.MANUAL))
+    known = facts.gather(tx, s, found, fired, actor)
+    origin = facts.origin_of(tx, found, pipeline)
+    return [
+        _target(
+            status,
+            found.status,
+            _judged(tx, s, found, pipeline, origin, replace(known, fired=there)),
+            stopped=known.live_run is not None
+            and _judged(tx, s, found, pipeline, origin, replace(known, fired=there, live_run=None)),
+        )
+        for status in sorted(pipeline.statuses, key=lambda one: one.position)
+        for there in [replace(fired, to=status.id)]
+    ]
+
+
+def _judged(
+    tx: Tx, s: Services, task: Task, pipeline: Pipeline, origin: str | None, known: Facts
+) -> Decision:
+    decision = decide(pipeline, task.status, origin, known, s.registry)
+    if isinstance(decision, Moved):
+        decision = in_the_way(known, decision) or decision
+    if isinstance(decision, Moved) and pipeline.awaits_human(decision.to):
+        asked = asking.question(tx, s, task, pipeline, decision.to, known.fired)
+        decision = decision if asked else nothing_to_ask(decision.to)
+    return decision
+
+
+def _target(
+    status: Status, current: str, decision: Decision, *, stopped: Decision | Literal[False]
+) -> Target:
+    """`stopped` is what the decision would be once the live run is gone."""
+    stops = isinstance(stopped, Moved)
+    by_itself = isinstance(stopped, Moved) and any(h.type == "stop_agent" for h in stopped.hooks)
+    allowed = isinstance(decision, Moved) or by_itself
+    reasons: tuple[str, ...] = ()
+    if isinstance(decision, Refused) and not allowed:
+        here = status.id == current
+        reasons = ("The task is there already.",) if here else tuple(decision.reasons)
+    return Target(
+        status=status.id,
+        title=status.title,
+        category=status.category,
+        current=status.id == current,
+        allowed=allowed,
+        stops_run=stops,
+        reasons=reasons,
     )
 
 

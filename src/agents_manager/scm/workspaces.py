@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event, names
+from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.errors import (
     GitError,
@@ -29,6 +30,7 @@ from agents_manager.flow.ports import (
     WorkspaceRules,
 )
 from agents_manager.scm import (
+    changes,
     commits,
     ignoring,
     locks,
@@ -178,6 +180,12 @@ class Worktrees:
 
     async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str:
         return await commits.diff(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
+
+    async def files(self, repo: Path, base_sha: str, head_sha: str) -> list[ChangedFile]:
+        return await changes.files(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
+
+    async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
+        return await changes.file(Place(git_dir=await common_dir(repo)), base_sha, head_sha, file)
 
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         return await pushing.push(Place(git_dir=await common_dir(repo)), branch)

@@ -10,7 +10,7 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, AnswerKey, Caller, Services
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
-from agents_manager.flow import prompts, remedies, tasks, views
+from agents_manager.flow import changes, prompts, remedies, tasks, views
 from agents_manager.flow.ports import Tx
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -68,6 +68,31 @@ async def start_task(
 async def move_task(s: Services, actor: Caller, task_id: str, form: forms.MoveForm) -> pages.Moved:
     """A move by hand."""
     return _moved(await tasks.move(s, task_id, actor, **form.model_dump()))
+
+
+@router.get("/{task_id}/targets")
+async def list_targets(s: Services, actor: Caller, task_id: str) -> pages.Targets:
+    """Every status of the task's pipeline: whether it can be moved there by hand now, and why
+    not."""
+    found = await s.store.read(lambda tx: views.targets(tx, s, task_id, actor))
+    return pages.Targets(items=[pages.Target.of(one) for one in found])
+
+
+@router.get("/{task_id}/changes")
+async def get_changes(
+    s: Services, task_id: str, query: Annotated[forms.ChangesQuery, Query()]
+) -> pages.Changes:
+    """The files that the task's work changes, in all or since a review, with the reviews and their
+    comments."""
+    return pages.Changes.of(await changes.of_task(s, task_id, query.since))
+
+
+@router.get("/{task_id}/changes/file")
+async def get_changed_file(
+    s: Services, task_id: str, query: Annotated[forms.FileQuery, Query()]
+) -> pages.FileChange:
+    """What became of one file, and its text before and after."""
+    return pages.FileChange.of(await changes.of_file(s, task_id, query.path, query.since))
 
 
 @router.post("/{task_id}/grant")
