@@ -1,4 +1,4 @@
-// From openapi.json 8a0a08bbfbc9da6a321dd132ca66e3ddd7230aa49eb88983085413ff01e5268c; write it again with: npm run api
+// From openapi.json 3a2c1140af7526eb0ec08bac4ea81b7c34733b521d25291c3b4fd31865e7a1d1; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -427,6 +427,68 @@ export interface paths {
          * @description A move by hand.
          */
         post: operations["move_task"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Targets
+         * @description Every status of the task's pipeline: whether it can be moved there by hand now, and why
+         *     not.
+         */
+        get: operations["list_targets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Changes
+         * @description The files that the task's work changes, in all or since a review, with the reviews and their
+         *     comments.
+         */
+        get: operations["get_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/changes/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Changed File
+         * @description What became of one file, and its text before and after.
+         */
+        get: operations["get_changed_file"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1413,6 +1475,37 @@ export interface components {
          * @enum {string}
          */
         Category: "open" | "active" | "waiting" | "review" | "final";
+        /** ChangedFile */
+        ChangedFile: {
+            /** Path */
+            path: string;
+            /** Old Path */
+            old_path: string | null;
+            status: components["schemas"]["FileStatus"];
+            /** Additions */
+            additions: number | null;
+            /** Deletions */
+            deletions: number | null;
+            /** Binary */
+            binary: boolean;
+            /** Generated */
+            generated: boolean;
+        };
+        /** Changes */
+        Changes: {
+            /** Base Sha */
+            base_sha: string | null;
+            /** Head Sha */
+            head_sha: string | null;
+            /** Since */
+            since: number | null;
+            /** Rounds */
+            rounds: components["schemas"]["ReviewRound"][];
+            /** Comments */
+            comments: components["schemas"]["ReviewComment"][];
+            /** Files */
+            files: components["schemas"]["ChangedFile"][];
+        };
         /**
          * Check
          * @description What one check said about the work of a run.
@@ -1578,6 +1671,23 @@ export interface components {
             /** Next */
             next: number | null;
         };
+        /** FileChange */
+        FileChange: {
+            file: components["schemas"]["ChangedFile"];
+            /** Diff */
+            diff: string;
+            /** Cut */
+            cut: boolean;
+            /** Old Text */
+            old_text: string | null;
+            /** New Text */
+            new_text: string | null;
+        };
+        /**
+         * FileStatus
+         * @enum {string}
+         */
+        FileStatus: "added" | "modified" | "deleted" | "renamed" | "copied" | "retyped";
         /** Finding */
         Finding: {
             severity: components["schemas"]["Severity"];
@@ -2297,6 +2407,45 @@ export interface components {
             /** Effect */
             effect?: string | null;
         };
+        /** ReviewComment */
+        ReviewComment: {
+            /** Round */
+            round: number;
+            /** Author */
+            author: string;
+            /** File */
+            file: string | null;
+            /** Line */
+            line: number | null;
+            /** Severity */
+            severity: string;
+            /** Text */
+            text: string;
+        };
+        /** ReviewRound */
+        ReviewRound: {
+            /** Number */
+            number: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** By */
+            by: string;
+            /** Agent */
+            agent: boolean;
+            /** Verdict */
+            verdict: string;
+            /** Summary */
+            summary: string | null;
+            /** Head Sha */
+            head_sha: string | null;
+            /** Prompt Id */
+            prompt_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+        };
         /** Run */
         Run: {
             /** Id */
@@ -2544,6 +2693,27 @@ export interface components {
             expires_after: number | null;
             /** Roles */
             roles: string[];
+        };
+        /** Target */
+        Target: {
+            /** Status */
+            status: string;
+            /** Title */
+            title: string;
+            category: components["schemas"]["Category"];
+            /** Current */
+            current: boolean;
+            /** Allowed */
+            allowed: boolean;
+            /** Stops Run */
+            stops_run: boolean;
+            /** Reasons */
+            reasons: string[];
+        };
+        /** Targets */
+        Targets: {
+            /** Items */
+            items: components["schemas"]["Target"][];
         };
         /** Task */
         Task: {
@@ -3595,6 +3765,89 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_targets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Targets"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_changes: {
+        parameters: {
+            query?: {
+                since?: number | null;
+            };
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_changed_file: {
+        parameters: {
+            query: {
+                since?: number | null;
+                path: string;
+            };
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileChange"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };

@@ -65,7 +65,7 @@ function Lanes({ board }: { board: BoardData }) {
   const landing = (column: string): Landing => {
     if (!held || held.pipeline_id !== lane.id || held.status === column) return null;
     const target = targets?.find((one) => one.status === column);
-    return target ? { allowed: target.allowed, reason: target.reason } : null;
+    return target ? { allowed: target.allowed, reason: target.reasons.join(" ") } : null;
   };
   const folded = (id: string, category: string) =>
     folds[id] ?? (category === "final" || (columns.get(id)?.length ?? 0) === 0);
@@ -109,7 +109,7 @@ function useHeld(move: (card: Card, to: string) => void): Card | null {
           const to = location.current.dropTargets[0]?.data.column as string | undefined;
           if (!to || to === card.status) return;
           const known = latest.current.targets?.items.find((one) => one.status === to);
-          if (known && !known.allowed) toast.error(known.reason);
+          if (known && !known.allowed) toast.error(known.reasons.join(" "));
           else latest.current.move(card, to);
         },
       }),

@@ -21,7 +21,7 @@ export function MoveMenu({
     .sort((a, b) => Number(b.allowed) - Number(a.allowed))
     .map((target) => ({
       label: target.title,
-      note: target.allowed ? undefined : target.reason,
+      note: target.allowed ? undefined : target.reasons.join(" "),
       disabled: !target.allowed,
       onSelect: () => onMove(card, target.status),
     }));
