@@ -37,7 +37,9 @@ test("two keys in a row are one shortcut, if they come soon", () => {
 
 test("the page that came last has the key", () => {
   const done: string[] = [];
-  renderHook(() => useShortcuts("frame", [{ keys: "c", label: "", run: () => done.push("frame") }]));
+  renderHook(() =>
+    useShortcuts("frame", [{ keys: "c", label: "", run: () => done.push("frame") }]),
+  );
   const page = renderHook(() =>
     useShortcuts("page", [{ keys: "c", label: "", run: () => done.push("page") }]),
   );

@@ -8,8 +8,15 @@ test("text cannot steer the page", () => {
 });
 
 test("what is unknown is said to be, and never 0", () => {
-  expect([money(null), count(null), duration(null), percent(null)]).toEqual(Array(4).fill("unknown"));
-  expect([money(0), money(0.001), money(1.5), money(250)]).toEqual(["$0", "<$0.01", "$1.50", "$250"]);
+  expect([money(null), count(null), duration(null), percent(null)]).toEqual(
+    Array(4).fill("unknown"),
+  );
+  expect([money(0), money(0.001), money(1.5), money(250)]).toEqual([
+    "$0",
+    "<$0.01",
+    "$1.50",
+    "$250",
+  ]);
 });
 
 test("a long text is cut, and how much is told", () => {
