@@ -101,6 +101,10 @@ class PullRequestNotFound(NotFound):
     """There is no such pull request."""
 
 
+class TokenNotFound(NotFound):
+    """There is no such token or session."""
+
+
 class Conflict(AgentsManagerError):
     """The request does not fit the present state."""
 
@@ -173,6 +177,13 @@ class Unauthenticated(AgentsManagerError):
     """A valid token is needed."""
 
     http_status = 401
+
+
+class TooManyAttempts(AgentsManagerError):
+    """Too many wrong tokens were tried at once."""
+
+    http_status = 429
+    retryable = True
 
 
 class WrongHost(AgentsManagerError):

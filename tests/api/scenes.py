@@ -10,6 +10,7 @@ import httpx
 
 from agents_manager import bootstrap
 from agents_manager.api import auth, server
+from agents_manager.api.doors import Public
 from agents_manager.bootstrap import Program
 from agents_manager.domain import event
 from agents_manager.domain.guards import Fired
@@ -103,7 +104,9 @@ def told(response: httpx.Response, status: int, error: str) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(program: Program) -> AsyncIterator[httpx.AsyncClient]:
+async def serving(
+    program: Program, public: Public | None = None
+) -> AsyncIterator[httpx.AsyncClient]:
     """A real server on a free port, and its owner's client."""
     ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
     async with asyncio.TaskGroup() as group:
@@ -115,6 +118,7 @@ async def serving(program: Program) -> AsyncIterator[httpx.AsyncClient]:
                 ready.set_result,
                 owner=OWNER,
                 mounts=bootstrap.mounts(program),
+                public=public,
             )
         )
         address = await ready

@@ -6,8 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agents_manager.api import auth
-from agents_manager.flow import removal, tasks
+from agents_manager.flow import access, removal, tasks
 from agents_manager.flow.ports import Tx
 from tests.api.scenes import ANN, ANSWER, OWNER, Scene, told
 
@@ -163,7 +162,7 @@ async def test_only_some_may_answer(
         tx.prompts.update(prompt.id, roles=("lead",))
         for role in ("dev", "lead"):
             tx.access.add_token(
-                auth.digest_of(f"token-of-{role}-0123456789"), f"a {role}", role, now
+                access.digest_of(f"token-of-{role}-0123456789"), f"a {role}", role, now
             )
 
     await scene.s.store.write(write)

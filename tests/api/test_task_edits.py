@@ -5,12 +5,11 @@ from typing import Any
 import httpx
 import pytest
 
-from agents_manager.api import auth
 from agents_manager.bootstrap import Program
 from agents_manager.domain.effects import Notify
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.pipeline import Policy
-from agents_manager.flow import planning
+from agents_manager.flow import access, planning
 from agents_manager.flow.ports import Tx
 from tests.api.scenes import Scene, told
 
@@ -134,7 +133,7 @@ async def test_only_an_admin_deletes(
     api: httpx.AsyncClient, scene: Scene, program: Program
 ) -> None:
     task, now = await scene.task(), scene.s.clock.now()
-    digest = auth.digest_of("guest-token")
+    digest = access.digest_of("guest-token")
     await program.services.store.write(lambda tx: tx.access.add_token(digest, "bob", "member", now))
     api.headers["Authorization"] = "Bearer guest-token"
     told(await api.delete(f"{TASKS}/{task.id}"), 403, "NotAllowed")

@@ -23,7 +23,7 @@ from agents_manager.errors import (
     RunNotFound,
     TaskNotFound,
 )
-from agents_manager.flow.ports import Tx
+from agents_manager.flow.ports import KeyKind, Tx
 from agents_manager.store.database import Database
 from tests.contract.store_values import (
     ADA,
@@ -468,10 +468,35 @@ async def test_the_open_pull_request_counts_before_the_newest(any_store: Databas
     assert (await any_store.read(find)).number == 2
 
 
-async def test_tokens_have_a_name_and_a_role(any_store: Database) -> None:
-    await any_store.write(lambda tx: tx.access.add_token("d1", "ada", "admin", NOW))
-    assert await any_store.read(lambda tx: tx.access.role_of("d1")) == ("ada", "admin")
-    assert await any_store.read(lambda tx: tx.access.role_of("d2")) is None
+async def test_a_token_goes_with_all_it_opened(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        tx.access.add_token("d1", "ada", "admin", NOW, kind=KeyKind.OWNER)
+        tx.access.add_token("d2", "bob", "member", later(1))
+        session = {"kind": KeyKind.SESSION, "expires": later(9)}
+        tx.access.add_token("s1", "ada", "admin", later(2), parent="d1", **session)
+        tx.access.add_token("s2", "bob", "member", later(2), parent="d2", **session)
+        tx.access.add_code("c1", "d1", later(5))
+        tx.access.used("d2", later(3))
+
+    await any_store.write(write)
+    keys = await any_store.read(lambda tx: tx.access.all())
+    assert [key.digest for key in keys] == ["d1", "d2", "s1", "s2"]
+    assert keys[1].used_at == later(3)
+    assert (keys[2].kind, keys[2].expires_at, keys[2].parent) == (KeyKind.SESSION, later(9), "d1")
+    assert await any_store.read(lambda tx: tx.access.find("d3")) is None
+    await any_store.write(lambda tx: tx.access.remove("d1"))
+    assert [k.digest for k in await any_store.read(lambda tx: tx.access.all())] == ["d2", "s2"]
+    assert await any_store.write(lambda tx: tx.access.take_code("c1", NOW)) is None
+    await any_store.write(lambda tx: tx.access.remove_expired(later(9)))
+    assert [k.digest for k in await any_store.read(lambda tx: tx.access.all())] == ["d2"]
+
+
+async def test_a_code_is_taken_once_and_in_time(any_store: Database) -> None:
+    await any_store.write(lambda tx: tx.access.add_code("c1", "d1", later(5)))
+    await any_store.write(lambda tx: tx.access.add_code("c2", "d1", later(5)))
+    taken = [await any_store.write(lambda tx: tx.access.take_code("c1", NOW)) for _ in range(2)]
+    assert taken == ["d1", None]
+    assert await any_store.write(lambda tx: tx.access.take_code("c2", later(5))) is None
 
 
 async def test_the_second_answer_under_a_key_undoes_its_transaction(any_store: Database) -> None:

@@ -148,6 +148,10 @@ def _use_retry(am: Am, run: Callable[..., Any]) -> None:
 def _begin(run: Callable[..., Any]) -> None:
     run("doctor")
     run("completion", "bash")
+    assert "/login#" in run("login")["url"]
+    made = run("token", "create", "build")
+    assert [one["kind"] for one in run("token", "list")] == ["owner", "token"]
+    assert run("token", "revoke", id=made["about"]["id"])["name"] == "build"
     run("init", ".")
     run("project", "add", ".", "--name", "shop")
     assert run("config", "show")["project"] == "shop"

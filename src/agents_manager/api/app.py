@@ -10,16 +10,18 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager import webbuild
 from agents_manager.api import openapi, pages
 from agents_manager.api.bodies import Bodies
 from agents_manager.api.doors import Doors
+from agents_manager.api.failures import Failures
 from agents_manager.api.faults import HANDLERS, Edge
 from agents_manager.api.gate import Addresses, Based, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
 from agents_manager.api.routes import (
+    access,
     agents,
     artifacts,
     board,
@@ -39,6 +41,7 @@ from agents_manager.api.routes import (
 )
 from agents_manager.api.stream import Feed
 from agents_manager.api.ui import Ui
+from agents_manager.errors import NotFound
 from agents_manager.flow.ports import Services
 
 PREFIX = "/api/v1"
@@ -62,6 +65,7 @@ ROUTERS = (
     snapshots.router,
     artifacts.router,
     retention.router,
+    access.router,
     events.router,
 )
 
@@ -107,17 +111,29 @@ def build(
             # Streams of events pass it as they are.
             Middleware(GZipMiddleware, minimum_size=SMALL_BYTES, compresslevel=COMPRESSION),
             Middleware(Ui, doors=doors, folder=ui),
-            Middleware(Tokens, store=services.store),
+            Middleware(Tokens, store=services.store, clock=services.clock),
             Middleware(Bodies),
             Middleware(Replies, store=services.store, clock=services.clock),
         ],
     )
     app.state.services = services
     app.state.feed = feed
+    app.state.doors = doors
+    app.state.failures = Failures()
     app.include_router(health)
+    app.include_router(access.entrance)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     return app
+
+
+def build_inside(doors: Doors, mounts: Mapping[str, ASGIApp]) -> ASGIApp:
+    """What agents need and nothing else."""
+    return Edge(Addresses(Mounted(_nothing, mounts), doors))
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise NotFound("Only agents are answered here.")
 
 
 def _operation_id(route: APIRoute) -> str:

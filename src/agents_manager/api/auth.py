@@ -1,50 +1,73 @@
-"""Who is asking: the owner's token in its file, and tokens by their digests in the database."""
+"""The owner's token in its file, and the links by which people log in."""
 
 import asyncio
-import hashlib
 import os
 import re
 import secrets
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from agents_manager.api.program import Program
-from agents_manager.domain.task import Actor, ActorType
 from agents_manager.errors import InvalidConfig
-from agents_manager.flow.ports import Store, Tx
+from agents_manager.flow import access
+from agents_manager.flow.ports import Key, KeyKind, Services, Tx
 
 TOKEN_FILE = "token"  # noqa: S105 - the name of the file
-ADMIN = "admin"
-VIA = "http"
 _TOKEN = re.compile(r"[\x21-\x7e]{20,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Opens a session in the browser it is opened in, once."""
+
+    url: str
+    code: str
+    expires_at: datetime
 
 
 async def ensure_owner_token(program: Program, owner: str) -> str:
     """The owner's token, made at the first start and known to the database from then on."""
     path = program.settings.home / TOKEN_FILE
     token = await asyncio.to_thread(_read_or_make, path)
-    digest = digest_of(token)
+    digest = access.digest_of(token)
     now = program.services.clock.now()
 
     def write(tx: Tx) -> None:
-        if tx.access.role_of(digest) is None:
-            tx.access.add_token(digest, owner, ADMIN, now)
+        if tx.access.find(digest) is None:
+            tx.access.add_token(digest, owner, access.ADMIN, now, kind=KeyKind.OWNER)
 
     await program.services.store.write(write)
     return token
 
 
-def digest_of(token: str) -> str:
-    """What is stored and looked up, so that neither the database nor the time it takes to answer
-    tells a token."""
-    return hashlib.sha256(token.encode()).hexdigest()
+async def owner_link(program: Program, owner: str, address: str) -> Link:
+    """For the owner of the data directory, who needs no token to prove it."""
+    digest = access.digest_of(await ensure_owner_token(program, owner))
+    key = await program.services.store.read(lambda tx: tx.access.find(digest))
+    assert key is not None
+    return await link(program.services, key, address)
 
 
-async def actor_of(store: Store, digest: str) -> Actor | None:
-    known = await store.read(lambda tx: tx.access.role_of(digest))
-    if known is None:
-        return None
-    name, role = known
-    return Actor(type=ActorType.USER, name=name, via=VIA, admin=role == ADMIN, role=role)
+async def link(s: Services, key: Key, address: str) -> Link:
+    made = await access.login_code(s, key)
+    # Behind the #, so that no server, proxy or log on the way gets to see it.
+    return Link(f"{address}/login#{made.code}", made.code, made.expires_at)
+
+
+async def revoke(s: Services, id: str) -> Key:
+    """The owner's token is made anew at the next start, or by the next `am login`."""
+    key = await access.revoke(s, id)
+    if key.kind is KeyKind.OWNER:
+        await asyncio.to_thread(_forget, s.home / TOKEN_FILE, key.digest)
+    return key
+
+
+def _forget(path: Path, digest: str) -> None:
+    with suppress(OSError, UnicodeDecodeError):
+        if access.digest_of(path.read_text(encoding="ascii").strip()) == digest:
+            path.unlink()
 
 
 def _read_or_make(path: Path) -> str:

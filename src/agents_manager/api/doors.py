@@ -1,7 +1,9 @@
 """Under which addresses a server is reached: its own, and the public one of a proxy or a name."""
 
 import re
+import ssl
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from agents_manager.errors import InvalidInput
@@ -22,6 +24,24 @@ class Public:
     @property
     def origin(self) -> str:
         return f"https://{self.host}"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    file: Path
+    key: Path
+
+    def check(self) -> None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        try:
+            # Without the empty password, OpenSSL would ask for one at the terminal.
+            context.load_cert_chain(self.file, self.key, password="")
+        except OSError as error:
+            why = error.reason if isinstance(error, ssl.SSLError) else error.strerror
+            raise InvalidInput(
+                f"The certificate {self.file} with the key {self.key} cannot be used ({why}); both "
+                "are files in PEM form, the key without a password."
+            ) from None
 
 
 @dataclass(frozen=True, slots=True)

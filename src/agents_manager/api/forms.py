@@ -49,6 +49,16 @@ class Form(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class Login(Form):
+    token: Annotated[str, Field(max_length=500)] | None = None
+    code: Short | None = None
+
+
+class NewToken(Form):
+    name: Short
+    role: Short = "member"
+
+
 class NewProject(Form):
     path: Annotated[str, Field(min_length=1, max_length=4096)]
     """The folder of the repository on the server's machine, absolute."""

@@ -1,16 +1,20 @@
 """Who gets in: requests for one of our own names, from our own pages, with a known token."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agents_manager.api import auth
 from agents_manager.api.doors import Doors
-from agents_manager.errors import NotAllowed, Unauthenticated, WrongHost
-from agents_manager.flow.ports import Store
+from agents_manager.errors import NotAllowed, StoreError, Unauthenticated, WrongHost
+from agents_manager.flow import access
+from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
-OPEN_PATHS = frozenset({"/healthz"})
+OPEN_PATHS = frozenset({"/healthz", "/auth/login"})
+COOKIE = "am_session"
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HOW = 'Send the header "Authorization: Bearer TOKEN"'
 WHERE = "the owner's token is in the file `token` of the data directory"
 
@@ -65,18 +69,46 @@ class Mounted:
 class Tokens:
     """Closed by default: an address is open only if it is listed here."""
 
-    def __init__(self, app: ASGIApp, store: Store) -> None:
+    def __init__(self, app: ASGIApp, store: Store, clock: Clock) -> None:
         self._app = app
         self._store = store
+        self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] not in OPEN_PATHS:
-            kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-            if kind.lower() != "bearer" or not token:
-                raise Unauthenticated(f"{HOW}; {WHERE}.")
-            digest = auth.digest_of(token.strip())
-            actor = await auth.actor_of(self._store, digest)
-            if actor is None:
-                raise Unauthenticated(f"This token is not known; {WHERE}.")
-            scope.setdefault("state", {}).update(actor=actor, token=digest)
+            headers = Headers(scope=scope)
+            if "authorization" in headers:
+                key = await self._by_token(headers["authorization"])
+            else:
+                key = await self._by_session(headers, scope["method"])
+            # A database that cannot be written does not keep anybody from reading.
+            with suppress(StoreError):
+                await access.note_use(self._store, self._clock, key)
+            actor = access.actor_of(key)
+            scope.setdefault("state", {}).update(actor=actor, token=key.digest, key=key)
         await self._app(scope, receive, send)
+
+    async def _by_token(self, header: str) -> Key:
+        kind, _, token = header.partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise Unauthenticated(f"{HOW}; {WHERE}.")
+        key = await self._known(token.strip(), access.TOKENS)
+        if key is None:
+            raise Unauthenticated(f"This token is not known; {WHERE}.")
+        return key
+
+    async def _by_session(self, headers: Headers, method: str) -> Key:
+        session = cookie_parser(headers.get("cookie", "")).get(COOKIE)
+        if not session:
+            raise Unauthenticated(f"{HOW}; {WHERE}.")
+        key = await self._known(session, access.SESSIONS)
+        if key is None:
+            raise Unauthenticated("You are logged out; log in again.")
+        # A browser sends the cookie whichever page asks. An Origin that is there is one of ours.
+        ours = "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+        if method not in SAFE and not ours:
+            raise NotAllowed("A session changes something only from its own pages: send an Origin.")
+        return key
+
+    async def _known(self, secret: str, kinds: Collection[KeyKind]) -> Key | None:
+        return await access.known(self._store, self._clock, access.digest_of(secret), kinds)

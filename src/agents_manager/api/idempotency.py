@@ -15,6 +15,9 @@ from agents_manager.errors import IdempotencyMismatch, InvalidInput
 from agents_manager.flow.ports import Clock, Store
 
 HEADER = "Idempotency-Key"
+UNKEPT = OPEN_PATHS | {"/api/v1/tokens", "/api/v1/login-links"}
+"""Where a key changes nothing: their answers hold secrets, which are told once and kept nowhere, or
+nobody is known to have asked."""
 REPLAYED = "Idempotency-Replayed"
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
@@ -28,7 +31,7 @@ class Replies:
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        keyed = scope["method"] in WRITES and scope["path"] not in OPEN_PATHS
+        keyed = scope["method"] in WRITES and scope["path"] not in UNKEPT
         key = _key(Headers(scope=scope)) if keyed else None
         if key is None:
             await self._app(scope, receive, send)

@@ -11,13 +11,21 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
+from agents_manager.api.doors import Certificate
+
 LAST_REQUESTS_S = 1
 """How long requests that were begun may take to end."""
 
 
 class Listener(uvicorn.Server):
     def __init__(
-        self, app: ASGIApp, started: Callable[[], None], ending: Callable[[], None]
+        self,
+        app: ASGIApp,
+        started: Callable[[], None],
+        ending: Callable[[], None],
+        *,
+        tls: Certificate | None = None,
+        ends_by_signal: bool = True,
     ) -> None:
         config = uvicorn.Config(
             app,
@@ -31,10 +39,13 @@ class Listener(uvicorn.Server):
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=LAST_REQUESTS_S,
+            ssl_certfile=tls.file if tls else None,
+            ssl_keyfile=tls.key if tls else None,
         )
         super().__init__(config)
         self._announce = started
         self._ending = ending
+        self._ends_by_signal = ends_by_signal
         self._loop = asyncio.get_running_loop()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -49,7 +60,8 @@ class Listener(uvicorn.Server):
     def capture_signals(self) -> Generator[None]:
         """Uvicorn sends itself the signal once more at the end, which would end the process before
         the engine is closed. Here a signal only ends the serving."""
-        if threading.current_thread() is not threading.main_thread():
+        main = threading.current_thread() is threading.main_thread()
+        if not (main and self._ends_by_signal):
             yield
             return
         wanted = (signal.SIGINT, signal.SIGTERM)

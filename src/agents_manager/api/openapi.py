@@ -7,8 +7,8 @@ from starlette.routing import BaseRoute
 
 from agents_manager.api import schemas
 from agents_manager.api.bodies import WRITES
-from agents_manager.api.gate import OPEN_PATHS
-from agents_manager.api.idempotency import HEADER
+from agents_manager.api.gate import COOKIE, OPEN_PATHS
+from agents_manager.api.idempotency import HEADER, UNKEPT
 
 TITLE = "Agents Manager"
 DESCRIPTION = (
@@ -35,7 +35,10 @@ def document(routes: list[BaseRoute], version: str) -> dict[str, Any]:
     components["schemas"] = dict(sorted(known.items()))
     components["responses"] = {"Error": _error()}
     components["parameters"] = {HEADER: KEY}
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    components["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer"},
+        "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+    }
     for path, operations in made["paths"].items():
         for method, operation in operations.items():
             _complete(operation, path, method.upper())
@@ -44,18 +47,17 @@ def document(routes: list[BaseRoute], version: str) -> dict[str, Any]:
 
 def _complete(operation: dict[str, Any], path: str, method: str) -> None:
     parameters = cast("list[dict[str, Any]]", operation.get("parameters", []))
-    failures = {"401", "default"}
+    failures = {"default"}
+    if path not in OPEN_PATHS:
+        failures.add("401")
+        operation["security"] = [{"token": []}, {"session": []}]
     if method in WRITES:
         failures |= {"409", "413", "415"}
     if parameters or "requestBody" in operation:
         failures.add("422")
     if any(parameter["in"] == "path" for parameter in parameters):
         failures.add("404")
-    if path in OPEN_PATHS:
-        failures = {"default"}
-    else:
-        operation["security"] = [{"token": []}]
-    if method in WRITES:
+    if method in WRITES and path not in UNKEPT:
         operation["parameters"] = [*parameters, {"$ref": f"#/components/parameters/{HEADER}"}]
     for content in operation["responses"]["200"]["content"].values() if method == "GET" else ():
         if "$ref" in content["schema"]:

@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncGenerator
 
 from agents_manager.api import pages
-from agents_manager.api.stream import GREETING, HEARTBEAT, HEARTBEAT_S, Feed
+from agents_manager.api.stream import GREETING, HEARTBEAT, Feed, Permit, always
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.flow.ports import Services
@@ -14,17 +14,26 @@ from agents_manager.flow.runs.watch import Parse, Piece, Position
 
 
 async def frames(
-    s: Services, feed: Feed, run: Run, project: Project, at: Position
+    s: Services,
+    feed: Feed,
+    run: Run,
+    project: Project,
+    at: Position,
+    permit: Permit = always,
 ) -> AsyncGenerator[bytes]:
     yield GREETING
     parse = watch.parser(s, run, project)
-    sent = time.monotonic()
+    sent = asked = time.monotonic()
     async for batch in watch.follow(s, run.id, at):
         if feed.closed:
             return
+        if time.monotonic() >= asked + feed.heartbeat_s:
+            if not await permit():
+                return
+            asked = time.monotonic()
         if batch:
             yield b"".join(_frame(piece, parse) for piece in batch)
-        elif time.monotonic() >= sent + HEARTBEAT_S:
+        elif time.monotonic() >= sent + feed.heartbeat_s:
             yield HEARTBEAT
         else:
             continue

@@ -20,6 +20,33 @@ class Health(schemas.Out):
     status: Literal["ok"]
 
 
+class Me(schemas.Out):
+    name: str
+    role: str
+    via: str
+    admin: bool
+    version: str
+    """Of the program."""
+    expires_at: datetime | None
+
+
+class Tokens(schemas.Out):
+    items: list[schemas.Token]
+
+
+class TokenMade(schemas.Out):
+    token: str
+    about: schemas.Token
+
+
+class LoginLink(schemas.Out):
+    url: str
+    code: str
+    expires_at: datetime
+    svg: str
+    """The link as a QR code."""
+
+
 class Mover(schemas.Out):
     kind: str
     text: str

@@ -11,6 +11,7 @@ from agents_manager.domain.pipeline import Category, Policy, PromptType, Trigger
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import CostBasis, ErrorClass, RunStatus
 from agents_manager.domain.task import ActorType, ArtifactType, PullState, Result
+from agents_manager.flow.ports import KeyKind
 
 Json = dict[str, Any]
 
@@ -37,6 +38,18 @@ class Actor(Out):
     name: str
     run: str | None
     via: str | None
+
+
+class Token(Out):
+    """What lets somebody in, without the secret itself."""
+
+    id: str
+    kind: KeyKind
+    name: str
+    role: str
+    created_at: datetime
+    used_at: datetime | None
+    expires_at: datetime | None
 
 
 class ProjectRef(Out):

@@ -5,7 +5,8 @@ has caught up, so that nothing is missed and nothing comes twice.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 
 import structlog
@@ -28,6 +29,14 @@ HEARTBEAT = b": still here\n\n"
 GREETING = b": open\n\n"
 
 
+Permit = Callable[[], Awaitable[bool]]
+"""Whether whoever opened a stream may still read it."""
+
+
+async def always() -> bool:
+    return True
+
+
 class EventStream(StreamingResponse):
     media_type = "text/event-stream"
 
@@ -48,7 +57,7 @@ class Feed:
     ) -> None:
         self._store = store
         self._watch = watch
-        self._heartbeat_s = heartbeat_s
+        self.heartbeat_s = heartbeat_s
         self._max_waiting_bytes = max_waiting_bytes
         self._position = 0
         """The last event that was handed to the clients."""
@@ -86,17 +95,22 @@ class Feed:
         for client in self._clients:
             client.end()
 
-    async def follow(self, task: TaskId | None, after: int | None) -> AsyncGenerator[bytes]:
-        """The stream after an event, or from now on. Awaiting this settles where *now* is."""
+    async def follow(
+        self, task: TaskId | None, after: int | None, permit: Permit = always
+    ) -> AsyncGenerator[bytes]:
+        """The stream after an event, or from now on. Awaiting this settles where *now* is. It ends
+        within a heartbeat when it is no longer permitted."""
         newest = await self._last_id()
         if after is not None and after > newest:
             raise Conflict(
                 f"The log ends with event {newest}, so nothing can follow {after}; "
                 "read the tasks again and follow from now."
             )
-        return self._frames(task, newest if after is None else after)
+        return self._frames(task, newest if after is None else after, permit)
 
-    async def _frames(self, task: TaskId | None, cursor: int) -> AsyncGenerator[bytes]:
+    async def _frames(
+        self, task: TaskId | None, cursor: int, permit: Permit
+    ) -> AsyncGenerator[bytes]:
         yield GREETING
         while cursor < self._position and not self._closed:
             upto, last = self._position, cursor
@@ -114,7 +128,12 @@ class Feed:
             return
         self._clients.add(client)
         try:
-            while chunk := await client.take(self._heartbeat_s):
+            asked = time.monotonic()
+            while chunk := await client.take(asked + self.heartbeat_s - time.monotonic()):
+                if time.monotonic() >= asked + self.heartbeat_s:
+                    if not await permit():
+                        return
+                    asked = time.monotonic()
                 yield chunk
         finally:
             self._clients.discard(client)

@@ -19,6 +19,8 @@ COMMANDS = {
     "serve": Entry("serve", "Run the server: HTTP and engine in one process."),
     "worker": Entry("serve", "Run the engine alone, without HTTP."),
     "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
+    "login": Entry("access", "Make a link that logs in a browser."),
+    "token": Entry("access", "See, make and revoke tokens and the sessions of browsers."),
     "init": Entry("init", "Make .agents-manager in a repository, to begin with."),
     "project": Entry("project", "Register repositories."),
     "task": Entry("task", "Create, start, move and look at tasks."),

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 
 from agents_manager.cli import session
 from agents_manager.cli.output import Output
-from agents_manager.cli.render import Line, title
+from agents_manager.cli.render import Line, Tone, title
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -24,25 +25,85 @@ port_option = click.option(
 
 HOST = "127.0.0.1"
 Beside = Callable[["Program"], Coroutine[Any, Any, None]]
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+WAYS = (
+    (
+        "A tunnel, for you alone",
+        "ssh -L 4100:127.0.0.1:4100 this-machine\n"
+        "then open http://127.0.0.1:4100 there. Nothing is exposed.",
+    ),
+    (
+        "A proxy with TLS in front, such as Caddy or `tailscale serve`",
+        "am serve --public-url https://am.example.org\n"
+        "or https://example.org/am, for a folder of a site. The proxy passes the Host on.",
+    ),
+    (
+        "A certificate of your own",
+        "am serve --host 0.0.0.0 --certificate cert.pem --key key.pem"
+        " --public-url https://am.example.org:4100\n"
+        "serves https itself.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """How it is reached from elsewhere."""
+
+    url: str | None = None
+    certificate: tuple[Path, Path] | None = None
+    """And its key."""
+
+
+def _ways() -> list[Line]:
+    """Plain http is served on loopback only: a token would be read on the way."""
+    head = "The server listens on this machine only, as plain http does not protect a token."
+    lines = [Line(head), Line("To reach it from elsewhere:")]
+    for number, (way, how) in enumerate(WAYS, 1):
+        first, then = how.split("\n")
+        lines += [Line(), title(f"{number}. {way}"), Line(f"   {first}"), Line(f"   {then}")]
+    more = 'To log in there, make a link with "am login", or show its QR code in the web app.'
+    return [*lines, Line(), Line(more, Tone.QUIET)]
 
 
 @click.command()
-@click.option("--host", default=HOST, show_default=True, help="A loopback address.")
+@click.option(
+    "--host", default=HOST, show_default=True, help="A loopback address, or any with a certificate."
+)
 @port_option
+@click.option("--public-url", metavar="URL", help="Where a proxy or a name shows it, with https.")
+@click.option("--certificate", type=_FILE, help="Serve https with this certificate.")
+@click.option("--key", type=_FILE, help="The certificate's key.")
+@click.option("--expose", is_flag=True, help="Say how to reach it from elsewhere, and end.")
 @as_json
-def serve(host: str, port: int | None, as_json: bool) -> None:
+def serve(
+    host: str,
+    port: int | None,
+    public_url: str | None,
+    certificate: Path | None,
+    key: Path | None,
+    expose: bool,
+    as_json: bool,
+) -> None:
     """Run the server: HTTP and engine in one process."""
     from agents_manager import settings
 
     output = Output(as_json=as_json)
+    if expose:
+        output.show([{"way": way, "how": how} for way, how in WAYS], _ways)
+        return
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key belong together; give both.")
+    exposure = Exposure(public_url, (certificate, key) if certificate and key else None)
     place = settings.from_environment()
 
-    def ready(address: str) -> None:
+    def ready(address: str, login: str) -> None:
         token = place.home / "token"
-        document = {"address": address, "home": place.home, "token_file": token}
-        output.show(document, lambda: [title(f"Agents Manager is at {address}"), *_about(token)])
+        document = {"address": address, "login": login, "home": place.home, "token_file": token}
+        head = title(f"Agents Manager is at {address}")
+        output.show(document, lambda: [head, *log_in(login, token), Line(), *_about(place.home)])
 
-    session.run(output, lambda: serving(place, host, port, ready))
+    session.run(output, lambda: serving(place, host, port, ready, exposure=exposure))
 
 
 @click.command()
@@ -60,28 +121,43 @@ async def serving(
     place: "Settings",
     host: str,
     port: int | None,
-    ready: Callable[[str], None],
+    ready: Callable[[str, str], None],
     beside: Beside | None = None,
     *,
     level: str = "warning",
+    exposure: Exposure = Exposure(),  # noqa: B008 - a constant
 ) -> None:
-    """Serves until SIGINT or SIGTERM; `beside` runs from when it is ready, and ends with it."""
+    """Serves until SIGINT or SIGTERM. `ready` gets the address and a link that logs in; `beside`
+    runs from then on, and ends with it."""
     from agents_manager import bootstrap, log, settings
-    from agents_manager.api import server
+    from agents_manager.api import auth, doors, server
 
+    public = doors.public(exposure.url) if exposure.url else None
+    certificate = doors.Certificate(*exposure.certificate) if exposure.certificate else None
     log.configure(json=not sys.stderr.isatty(), level=level)
     chosen = settings.DEFAULT_PORT if port is None else port
     owner = settings.user_name()
     async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
         extra: list[asyncio.Task[None]] = []
 
-        def begin(address: str) -> None:
-            ready(address)
+        async def announce(address: str) -> None:
+            where = server.address_of(place.home) or address
+            link = await auth.owner_link(program, owner, where)
+            ready(address, link.url)
             if beside is not None:
-                extra.append(group.create_task(beside(program)))
+                await beside(program)
+
+        def begin(address: str) -> None:
+            extra.append(group.create_task(announce(address)))
 
         mounts = bootstrap.mounts(program)
-        await server.serve(program, host, chosen, begin, owner=owner, mounts=mounts)
+        await server.serve(
+            *(program, host, chosen, begin),
+            owner=owner,
+            mounts=mounts,
+            public=public,
+            certificate=certificate,
+        )
         for one in extra:
             one.cancel()
 
@@ -100,8 +176,12 @@ async def _working(place: "Settings", output: Output) -> None:
         await told.wait()
 
 
-def _about(token: Path) -> list[Line]:
+def log_in(link: str, token: Path) -> list[Line]:
     return [
-        Line(f"Log in with the token in {token}"),
-        Line(f"Data is in {token.parent}. Ctrl-C ends the server; running agents go on."),
+        Line(f"Log in by opening {link}"),
+        Line(f"  once, within ten minutes; later with `am login`, or the token in {token}"),
     ]
+
+
+def _about(home: Path) -> list[Line]:
+    return [Line(f"Data is in {home}. Ctrl-C ends the server; running agents go on.")]

@@ -4,6 +4,7 @@ contract tests and the type checker say so."""
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -217,10 +218,60 @@ class Pulls(Protocol):
     def update(self, pull_id: str, now: datetime, **fields: Any) -> None: ...
 
 
+class KeyKind(StrEnum):
+    OWNER = "owner"
+    """The token in the file of a data directory."""
+    TOKEN = "token"  # noqa: S105 - a word
+    SESSION = "session"
+    """What a browser that logged in sends as its cookie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """What lets somebody in. Only the digest is known, so that the database tells no secret."""
+
+    digest: str
+    kind: KeyKind
+    name: str
+    role: str
+    created_at: datetime
+    used_at: datetime | None
+    """To the minute or so."""
+    expires_at: datetime | None
+    parent: str | None
+    """The digest of the token that a session was opened with, and ends with."""
+
+    @property
+    def id(self) -> str:
+        return self.digest[:16]
+
+    def holds(self, now: datetime) -> bool:
+        return self.expires_at is None or now < self.expires_at
+
+
 class Access(Protocol):
-    def add_token(self, digest: str, name: str, role: str, now: datetime) -> None: ...
-    def role_of(self, digest: str) -> tuple[str, str] | None:
-        """Name and role of a token."""
+    def add_token(
+        self,
+        digest: str,
+        name: str,
+        role: str,
+        now: datetime,
+        *,
+        kind: KeyKind = KeyKind.TOKEN,
+        expires: datetime | None = None,
+        parent: str | None = None,
+    ) -> None: ...
+    def find(self, digest: str) -> Key | None: ...
+    def all(self) -> list[Key]: ...
+    def used(self, digest: str, now: datetime) -> None: ...
+    def remove(self, digest: str) -> None:
+        """Also the sessions and login codes that were made with it."""
+        ...
+
+    def remove_expired(self, now: datetime) -> None: ...
+    def add_code(self, digest: str, parent: str, expires: datetime) -> None: ...
+    def take_code(self, digest: str, now: datetime) -> str | None:
+        """The digest of the token it was made with; the code is used up."""
         ...
 
     def reply(self, key: str) -> tuple[str, int, str] | None:

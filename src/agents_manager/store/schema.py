@@ -319,6 +319,18 @@ token = Table(
     *_must("name", be=Prose),
     *_must("role"),
     *_must("created_at", be=UtcTime),
+    Column("kind", String, nullable=False, server_default=text("'owner'")),
+    *_may("used_at", "expires_at", be=UtcTime),
+    # The digest of the token that a session was opened with; it ends with it.
+    *_may("parent"),
+)
+
+login_code = Table(
+    "am_login_code",
+    metadata,
+    Column("digest", String, primary_key=True),
+    *_must("parent"),
+    *_must("expires_at", be=UtcTime),
 )
 
 reply = Table(

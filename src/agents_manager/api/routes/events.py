@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query
 
 from agents_manager.api import forms, schemas
-from agents_manager.api.context import LiveFeed, Services
+from agents_manager.api.context import LiveFeed, Services, StillKnown
 from agents_manager.api.stream import EventStream, live
 
 router = APIRouter(prefix="/events", tags=["events"])
@@ -15,6 +15,7 @@ router = APIRouter(prefix="/events", tags=["events"])
 async def stream_events(
     s: Services,
     feed: LiveFeed,
+    permit: StillKnown,
     query: Annotated[forms.StreamQuery, Query()],
     last_event_id: Annotated[forms.Number | None, Header(alias="Last-Event-ID")] = None,
 ) -> EventStream:
@@ -23,4 +24,4 @@ async def stream_events(
     after = query.after if last_event_id is None else last_event_id
     wanted = query.task
     task = await s.store.read(lambda tx: tx.tasks.find(wanted).id) if wanted else None
-    return live(await feed.follow(task, after))
+    return live(await feed.follow(task, after, permit))

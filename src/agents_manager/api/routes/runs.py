@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query
 from fastapi.responses import PlainTextResponse
 
 from agents_manager.api import forms, outputs, pages, schemas
-from agents_manager.api.context import Caller, LiveFeed, Services
+from agents_manager.api.context import Caller, LiveFeed, Services, StillKnown
 from agents_manager.api.stream import EventStream, live
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
@@ -106,6 +106,7 @@ async def get_transcript(
 async def stream_output(
     s: Services,
     feed: LiveFeed,
+    permit: StillKnown,
     run_id: str,
     query: Annotated[forms.OutputQuery, Query()],
     last_event_id: Annotated[str | None, Header(alias="Last-Event-ID")] = None,
@@ -120,7 +121,7 @@ async def stream_output(
     run, project = await s.store.read(read)
     after = query.after if last_event_id is None else last_event_id
     at = watch.position(after) if after is not None else watch.Position()
-    return live(outputs.frames(s, feed, run, project, at))
+    return live(outputs.frames(s, feed, run, project, at, permit))
 
 
 @router.post("/{run_id}/stop")

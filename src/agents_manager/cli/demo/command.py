@@ -9,7 +9,7 @@ import click
 from agents_manager.cli import session
 from agents_manager.cli.output import Output
 from agents_manager.cli.render import Line, title
-from agents_manager.cli.serve import HOST, as_json, port_option, serving
+from agents_manager.cli.serve import HOST, as_json, log_in, port_option, serving
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -30,9 +30,10 @@ def demo(port: int | None, home: Path | None, as_json: bool) -> None:
     folder = (home or settings.from_environment().home / "demo").absolute()
     begun = folder.exists()
 
-    def ready(address: str) -> None:
-        document = {"address": address, "home": folder, "token_file": folder / "token"}
-        output.show(document, lambda: _welcome(address, folder, begun))
+    def ready(address: str, login: str) -> None:
+        token = folder / "token"
+        document = {"address": address, "login": login, "home": folder, "token_file": token}
+        output.show(document, lambda: _welcome(address, login, folder, begun))
 
     async def beside(program: "Program") -> None:
         from agents_manager.cli.demo import seed
@@ -52,11 +53,11 @@ def _by_script(config: Path) -> None:
         config.write_text('{"defaultAgentType": "scripted"}\n', encoding="utf-8")
 
 
-def _welcome(address: str, home: Path, begun: bool) -> list[Line]:
+def _welcome(address: str, login: str, home: Path, begun: bool) -> list[Line]:
     how = "It goes on with what is in" if begun else "Its data is made now, in"
     return [
         title(f"The demo is at {address}"),
-        Line(f"Log in with the token in {home / 'token'}"),
+        *log_in(login, home / "token"),
         Line(f"{how} {home}; delete that folder to begin anew."),
         Line(),
         Line("In another terminal:"),

@@ -1,0 +1,106 @@
+"""Logging in and out, and the tokens that let somebody in."""
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from agents_manager.api import auth, forms, pages, qr, schemas
+from agents_manager.api.context import Admin, OwnKey, Services, Ways, WrongTries
+from agents_manager.api.doors import Doors
+from agents_manager.api.gate import COOKIE, WHERE
+from agents_manager.errors import InvalidInput, Unauthenticated
+from agents_manager.flow import access
+from agents_manager.flow.ports import Key
+
+entrance = APIRouter(prefix="/auth", tags=["access"])
+router = APIRouter(tags=["access"])
+
+
+@entrance.post("/login", response_model=pages.Me)
+async def log_in(
+    s: Services, ways: Ways, wrong: WrongTries, form: forms.Login, request: Request
+) -> Response:
+    """Opens a session with a token, or with the code of a login link, which works once. The session
+    is a cookie that no page can read; it ends after 30 days, or with its token."""
+    if (form.token is None) == (form.code is None):
+        raise InvalidInput('Give either "token" or "code".')
+    made = await access.log_in(s, token=form.token, code=form.code)
+    if made is None:
+        await wrong.hold()
+        raise Unauthenticated(
+            f"This token is not known; {WHERE}."
+            if form.token is not None
+            else 'This link was used or is too old; "am login" makes a new one.'
+        )
+    response = JSONResponse(_me(made.key).model_dump(mode="json"))
+    origin = request.headers.get("origin", "")
+    response.set_cookie(
+        COOKIE,
+        made.secret,
+        max_age=int(access.SESSION_LIFE.total_seconds()),
+        path=_path(request, ways),
+        secure=ways.tls or origin.lower().startswith("https://"),
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+@entrance.post("/logout", response_model=pages.Me)
+async def log_out(s: Services, ways: Ways, key: OwnKey, request: Request) -> Response:
+    """Ends the session."""
+    await access.log_out(s, key)
+    response = JSONResponse(_me(key).model_dump(mode="json"))
+    response.delete_cookie(COOKIE, path=_path(request, ways), httponly=True, samesite="strict")
+    return response
+
+
+@router.get("/me")
+async def get_me(key: OwnKey) -> pages.Me:
+    """Who is asking."""
+    return _me(key)
+
+
+@router.get("/tokens")
+async def list_tokens(s: Services, _: Admin) -> pages.Tokens:
+    """The owner's token, other tokens and the sessions of browsers; never what they are."""
+    return pages.Tokens(items=[schemas.Token.of(key) for key in await access.tokens(s)])
+
+
+@router.post("/tokens")
+async def create_token(s: Services, _: Admin, form: forms.NewToken) -> pages.TokenMade:
+    """Makes a token, which is told this once."""
+    made = await access.create(s, form.name, form.role)
+    return pages.TokenMade(token=made.secret, about=schemas.Token.of(made.key))
+
+
+@router.delete("/tokens/{token_id}")
+async def revoke_token(s: Services, _: Admin, token_id: str) -> schemas.Token:
+    """Revokes a token and ends its sessions, or ends one session."""
+    return schemas.Token.of(await auth.revoke(s, token_id))
+
+
+@router.post("/login-links")
+async def create_login_link(s: Services, _: Admin, ways: Ways, key: OwnKey) -> pages.LoginLink:
+    """A link that logs in on another device: once, within ten minutes. Also as a picture."""
+    link = await auth.link(s, key, ways.url)
+    return pages.LoginLink(
+        url=link.url, code=link.code, expires_at=link.expires_at, svg=qr.svg(link.url)
+    )
+
+
+def _me(key: Key) -> pages.Me:
+    actor = access.actor_of(key)
+    return pages.Me(
+        name=key.name,
+        role=key.role,
+        via=actor.via or "",
+        admin=actor.admin,
+        version=version("agents-manager"),
+        expires_at=key.expires_at,
+    )
+
+
+def _path(request: Request, ways: Doors) -> str:
+    return ways.base(request.headers.get("host", "")) or "/"
