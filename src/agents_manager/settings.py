@@ -496,23 +496,35 @@ class ConfigFiles:
     def edited(self, project: Project | None, key: str, raw: str | None) -> Edit:
         """The file of the user, or of a project, with one value set or, without a value, taken out;
         held to the rules before anything is written."""
-        path, place = self._layers(project)[-1][1], _place(key)
-        before = _text(path)
-        said = _read(path, before or "{}", of_project=project is not None)
         if raw is None:
-            keys = _written(said, place)
-            if keys is None:
-                raise InvalidInput(f'{path} says nothing about "{key}".')
-            return self._tried(project, path, before, json_text.without(before or "", keys))
+            return self.changed(project, {}, [key])
         first: InvalidConfig | None = None
         for value in _values(raw):
-            after = json_text.with_value(before or "{}\n", place, value)
             try:
-                return self._tried(project, path, before, after)
+                return self.changed(project, {key: value}, [])
             except InvalidConfig as error:
                 first = first or error
         assert first is not None
         raise first
+
+    def changed(
+        self, project: Project | None, values: Mapping[str, Any], unset: Sequence[str]
+    ) -> Edit:
+        path = self._layers(project)[-1][1]
+        before = _text(path)
+        after = before or "{}\n"
+        for key in unset:
+            keys = _written(_read(path, after, of_project=project is not None), _place(key))
+            if keys is None:
+                raise InvalidInput(f'{path} says nothing about "{key}".')
+            after = json_text.without(after, keys)
+        for key, value in values.items():
+            _read(path, after, of_project=project is not None)
+            after = json_text.with_value(after, _place(key), value)
+        return self._tried(project, path, before, after)
+
+    def write(self, edit: Edit) -> None:
+        write(edit)
 
     def _tried(self, project: Project | None, path: Path, before: str | None, after: str) -> Edit:
         try:

@@ -28,8 +28,13 @@ IDS = [TaskId("task-1"), TaskId("task-2")]
 
 def a_phase(number: int, status: PhaseStatus) -> Phase:
     return Phase(
-        **{"id": f"phase-{number}", "task_id": IDS[0], "position": number, "number": number},
-        **{"name": "P", "description": "", "complexity": "low"},
+        id=f"phase-{number}",
+        task_id=IDS[0],
+        position=number,
+        number=number,
+        name="P",
+        description="",
+        complexity="low",
         status=status,
         created_at=NOW,
     )
@@ -75,7 +80,14 @@ async def test_what_stands_where(any_store: Database) -> None:
     assert of_one == [(OPEN, 3)]
     assert {task.id for task in standing} == {"task-1", "task-2", "task-6"}
     assert standing[0] == TaskRow(
-        *(standing[0].id, "project-1", "Add a flag", "feature", "medium", ["cli", "größe"]),
+        *(
+            standing[0].id,
+            ProjectId("project-1"),
+            "Add a flag",
+            "feature",
+            "medium",
+            ["cli", "größe"],
+        ),
         *("simple", 1, "open", 1, NOW),
     )
     assert [task.id for task in newest] == ["task-5", "task-4"]
@@ -133,3 +145,20 @@ async def test_only_the_past_of_those_that_came_again_is_read(any_store: Databas
         ("task-4", "doing", "start_agent"),
     ]
     assert [s.payload for s in found] == [None, None, {"statuses": {"old": "doing"}}]
+
+
+async def test_the_moves_of_a_pipeline(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        tx.history.add(a_history("b", "task-2"))
+        tx.history.add(a_history("a", "task-1", time=later(5)))
+        tx.history.add(a_history("c", "task-2", result=Result.REFUSED))
+
+    await any_store.write(write)
+    project = ProjectId("project-1")
+    found = await any_store.read(lambda tx: tx.board.moves("simple", project))
+    assert [(m.task_id, m.began, m.time, m.to) for m in found] == [
+        ("task-1", NOW, later(5), "doing"),
+        ("task-2", NOW, NOW, "doing"),
+    ]
+    assert await any_store.read(lambda tx: tx.board.moves("other", None)) == []

@@ -161,6 +161,16 @@ class SimulateForm(PipelineForm):
     """The steps, as in docs/how-to/write-a-pipeline.md."""
 
 
+class SettingsForm(Form):
+    set: Annotated[dict[Annotated[str, Field(max_length=500)], Any], Field(max_length=100)] = {}
+    """Values by their keys, with dots between the keys of nested objects."""
+    unset: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=100)] = []
+    dry_run: bool = False
+    """Only show what would be written."""
+    expect: Short | None = None
+    """The fingerprint of the text that is to be replaced."""
+
+
 class Query(BaseModel):
     """Parameters are text on the wire, so numbers are read from it."""
 

@@ -342,6 +342,71 @@ class Settings(schemas.Out):
     next: str | None
 
 
+class SettingsEdit(schemas.Out):
+    file: str
+    fingerprint: str
+    """Of the old text; give it back as `expect` to write just what was shown."""
+    old: str | None
+    """Null: there was no file."""
+    new: str
+    diff: str
+    written: bool
+    changed_commands: list[str]
+    """What has to be trusted before it is run."""
+
+
+class Visit(schemas.Out):
+    status: str
+    entered: datetime
+    left: datetime | None
+    seconds: float | None
+    transition_id: str | None
+    """By which the task left; null: by none of the graph, or it did not."""
+    trigger: str | None
+
+
+class PathStep(schemas.Out):
+    visit: Visit
+    by: schemas.Actor | None
+    """Who ended it."""
+
+
+class Stay(schemas.Out):
+    status: str
+    visits: int
+    again: int
+    seconds: float
+    """Of the visits that are over."""
+
+
+class TaskPath(schemas.Out):
+    steps: list[PathStep]
+    totals: list[Stay]
+
+
+class StatusCount(schemas.Out):
+    status: str
+    tasks: int
+    """That are there now."""
+    visits: int
+    """That are over."""
+    median_s: float | None
+    mean_s: float | None
+    """Of those; null when there are none."""
+
+
+class TransitionCount(schemas.Out):
+    transition_id: str
+    times: int
+
+
+class PipelineCounts(schemas.Out):
+    pipeline_id: str
+    version: int
+    statuses: list[StatusCount]
+    transitions: list[TransitionCount]
+
+
 class RemovedProject(schemas.Out):
     project: schemas.ProjectRef
     tasks: int

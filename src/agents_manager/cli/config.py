@@ -1,6 +1,5 @@
 """`am config`: the settings in effect, where each comes from, and changing them."""
 
-import difflib
 from typing import TYPE_CHECKING
 
 import click
@@ -12,7 +11,7 @@ from agents_manager.errors import InvalidConfig, InvalidInput
 if TYPE_CHECKING:
     from agents_manager.domain.run import Run
     from agents_manager.domain.task import Project
-    from agents_manager.flow.ports import Edit, Tx
+    from agents_manager.flow.ports import Tx
 
 
 @click.group()
@@ -96,7 +95,6 @@ async def unset(desk: Desk, key: str, user: bool, project: str | None, yes: bool
 async def _change(
     desk: Desk, key: str, value: str | None, *, user: bool, project: str | None, yes: bool
 ) -> None:
-    from agents_manager import settings
     from agents_manager.cli import interview
     from agents_manager.cli.render import Line
 
@@ -106,15 +104,15 @@ async def _change(
     edit = desk.services.configs.edited(found, key, value)
     changed = edit.after != edit.before
     if changed and not yes:
-        desk.output.say(_diff(edit))
+        desk.output.say(edit.diff)
         if not interview.possible():
             raise InvalidInput("Nothing was written; give --yes to write it.")
         if not click.confirm("Write it?", err=True):
             raise InvalidInput("Nothing was written.")
     if changed:
-        settings.write(edit)
+        desk.services.configs.write(edit)
     text = f"Wrote {edit.path}." if changed else f"Nothing to change: {edit.path} says so already."
-    document = {"file": edit.path, "diff": _diff(edit), "written": changed}
+    document = {"file": edit.path, "diff": edit.diff, "written": changed}
     desk.output.show(document, lambda: [Line(text)])
     if found is not None:
         _say_trust(desk, found)
@@ -132,9 +130,3 @@ def _say_trust(desk: Desk, project: "Project") -> None:
 
     if agents.changes(project, desk.services.configs.of(project)):
         desk.output.say(f"Its commands changed; allow them with: am project trust {project.name}")
-
-
-def _diff(edit: "Edit") -> str:
-    before, after = (edit.before or "").splitlines(), edit.after.splitlines()
-    lines = difflib.unified_diff(before, after, str(edit.path), str(edit.path), lineterm="")
-    return "\n".join(lines)

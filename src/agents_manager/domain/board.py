@@ -79,6 +79,22 @@ class Step:
     """Of a migration; None for all others."""
 
 
+@dataclass(frozen=True, slots=True)
+class Move:
+    """As much of a history entry as tells the way of a task."""
+
+    task_id: TaskId
+    began: datetime
+    """When the task was created."""
+    result: Result
+    transition_id: str | None
+    source: str
+    to: str
+    trigger: str
+    time: datetime
+    hooks: tuple[HookRecord, ...] = ()
+
+
 # -------------------------------------------------------------------------------- what is shown
 
 

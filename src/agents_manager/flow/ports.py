@@ -1,9 +1,11 @@
 """The parts that tie the walk together. Adapters fit these protocols without inheriting from them;
 contract tests and the type checker say so."""
 
+import hashlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from difflib import unified_diff
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -12,6 +14,7 @@ from agents_manager.domain.board import (
     CardCost,
     CardPhases,
     CardPull,
+    Move,
     OpenEffect,
     Place,
     PromptRow,
@@ -323,6 +326,10 @@ class Board(Protocol):
     def pulls(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, CardPull]: ...
     def steps(self, tasks: Sequence[TaskId], statuses: Sequence[str]) -> list[Step]:
         """The past of those that may have come to one of the statuses more than once."""
+        ...
+
+    def moves(self, pipeline_id: str, project: ProjectId | None) -> list[Move]:
+        """What the tasks of a pipeline went through, task by task and in order."""
         ...
 
 
@@ -1026,6 +1033,17 @@ class Edit:
     """None where there is no file yet."""
     after: str
 
+    @property
+    def diff(self) -> str:
+        before, after = (self.before or "").splitlines(), self.after.splitlines()
+        lines = unified_diff(before, after, str(self.path), str(self.path), lineterm="")
+        return "\n".join(lines)
+
+    @property
+    def fingerprint(self) -> str:
+        """Of what is there before."""
+        return hashlib.sha256((self.before or "").encode()).hexdigest()
+
 
 class Configs(Protocol):
     def retention(self) -> Retention:
@@ -1055,6 +1073,16 @@ class Configs(Protocol):
 
     def edited(self, project: Project | None, key: str, raw: str | None) -> Edit:
         """A change to the user's file, or to a project's; InvalidConfig when it would break it."""
+        ...
+
+    def changed(
+        self, project: Project | None, values: Mapping[str, Any], unset: Sequence[str]
+    ) -> Edit:
+        """Several changes at once, with values as they are meant."""
+        ...
+
+    def write(self, edit: Edit) -> None:
+        """Puts it in force, whole; Conflict when the file is not as it was."""
         ...
 
 

@@ -23,6 +23,7 @@ from agents_manager.domain.board import (
     CardCost,
     CardPhases,
     CardPull,
+    Move,
     OpenEffect,
     Place,
     PromptRow,
@@ -43,7 +44,7 @@ from agents_manager.store.columns import dumps
 from agents_manager.store.figures import CENTS
 from agents_manager.store.idle import NOTICE, literal
 from agents_manager.store.rows import Rows
-from agents_manager.store.statements import Session
+from agents_manager.store.statements import Row, Session
 
 _TASK = schema.task.c
 _PROMPT = schema.prompt.c
@@ -184,6 +185,28 @@ _TAKEN = (
 )
 
 
+@cache
+def _moves(*, project: bool) -> SelectBase:
+    made = (
+        select(
+            *(_HISTORY.task_id, _TASK.created_at, _HISTORY.result, _HISTORY.transition_id),
+            *(_HISTORY.source, _HISTORY.to, _HISTORY.trigger, _HISTORY.time),
+        )
+        .join(schema.task, _TASK.id == _HISTORY.task_id)
+        .where(
+            _TASK.pipeline_id == bindparam("pipeline"),
+            _HISTORY.result.not_in((Result.REFUSED, Result.GRANTED)),
+        )
+        .order_by(_HISTORY.task_id, _HISTORY.seq)
+    )
+    return made.where(_OF_PROJECT) if project else made
+
+
+def _move(row: Row) -> Move:
+    task, began, result, *rest = row
+    return Move(task, began, Result(result), *rest)
+
+
 class Board:
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -242,6 +265,10 @@ class Board:
         asked = {**_ids(tasks), "statuses": dumps(list(statuses))}
         repeated = [row[0] for row in self._session.all(_REPEATED, asked)]
         return _STEPS.all(self._session, _TAKEN, _ids(repeated)) if repeated else []
+
+    def moves(self, pipeline_id: str, project: ProjectId | None) -> list[Move]:
+        asked = {"pipeline": pipeline_id, **_project(project)}
+        return self._session.all(_moves(project=project is not None), asked, _move)
 
     def _of(self, statement: SelectBase, tasks: Sequence[TaskId]) -> list[Any]:
         return self._session.all(statement, _ids(tasks)) if tasks else []

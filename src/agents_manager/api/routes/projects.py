@@ -1,5 +1,6 @@
 """Repositories that were registered, and the pipelines their tasks can follow."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +10,8 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Project
-from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents, pipelines, ports, removal, tasks
+from agents_manager.errors import Conflict, InvalidInput
+from agents_manager.flow import agents, paths, pipelines, ports, removal, tasks
 
 router = APIRouter()
 
@@ -55,6 +56,46 @@ async def list_settings(s: Services, project_id: str) -> pages.Settings:
     trouble = s.configs.trouble(project)
     errors = [trouble.message, *trouble.details] if trouble else []
     return pages.Settings(errors=errors, items=items, next=None)
+
+
+@router.patch("/projects/{project_id}/settings", tags=["projects"])
+async def change_settings(
+    s: Services, actor: Admin, project_id: str, form: forms.SettingsForm
+) -> pages.SettingsEdit:
+    """Changes the project's own file, whole or not at all. Commands that are new or different run
+    only once they are trusted."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    return await asyncio.to_thread(_edited, s, project, form)
+
+
+@router.patch("/settings", tags=["projects"])
+async def change_user_settings(
+    s: Services, actor: Admin, form: forms.SettingsForm
+) -> pages.SettingsEdit:
+    """Changes the user's file, which holds for all projects, whole or not at all."""
+    return await asyncio.to_thread(_edited, s, None, form)
+
+
+def _edited(
+    s: ports.Services, project: Project | None, form: forms.SettingsForm
+) -> pages.SettingsEdit:
+    if not form.set and not form.unset:
+        raise InvalidInput("There is nothing to change.", ["set, unset: give one of them"])
+    edit = s.configs.changed(project, form.set, form.unset)
+    if form.expect is not None and form.expect != edit.fingerprint:
+        raise Conflict(f"{edit.path} changed in the meantime; look at it again.")
+    written = not form.dry_run and edit.after != edit.before
+    if written:
+        s.configs.write(edit)
+    return pages.SettingsEdit(
+        file=str(edit.path),
+        fingerprint=edit.fingerprint,
+        old=edit.before,
+        new=edit.after,
+        diff=edit.diff,
+        written=written,
+        changed_commands=agents.changes(project, s.configs.of(project)) if project else [],
+    )
 
 
 @router.post("/projects/{project_id}/trust", tags=["projects"])
@@ -107,6 +148,16 @@ async def get_pipeline(
         return tx.pipelines.get(pipelines.stored_id(tx, pipeline_id, None), version)
 
     return schemas.Pipeline.of(await s.store.read(read))
+
+
+@router.get("/pipelines/{pipeline_id}/counts", tags=["pipelines"])
+async def get_pipeline_counts(
+    s: Services, pipeline_id: str, query: Annotated[forms.ProjectQuery, Query()]
+) -> pages.PipelineCounts:
+    """How many tasks are in each status now, how long tasks were there, and which transitions they
+    took."""
+    found = await s.store.read(lambda tx: paths.counts(tx, pipeline_id, query.project))
+    return pages.PipelineCounts.of(found)
 
 
 def _project(s: ports.Services, project: Project) -> schemas.Project:

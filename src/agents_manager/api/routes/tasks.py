@@ -10,7 +10,7 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, AnswerKey, Caller, Services
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
-from agents_manager.flow import changes, prompts, remedies, tasks, views
+from agents_manager.flow import changes, paths, prompts, remedies, tasks, views
 from agents_manager.flow.ports import Tx
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -126,6 +126,12 @@ async def list_history(s: Services, task_id: str) -> pages.Histories:
     """Every attempt to move the task, done or refused."""
     found = await s.store.read(lambda tx: tx.history.of_task(tx.tasks.find(task_id).id))
     return pages.Histories(items=[schemas.History.of(h) for h in found], next=None)
+
+
+@router.get("/{task_id}/path")
+async def get_path(s: Services, task_id: str) -> pages.TaskPath:
+    """The statuses that the task went through, how long it was in each, and by whom it left."""
+    return pages.TaskPath.of(await s.store.read(lambda tx: paths.of_task(tx, task_id)))
 
 
 @router.get("/{task_id}/events")
