@@ -1,4 +1,4 @@
-// From openapi.json 3a2c1140af7526eb0ec08bac4ea81b7c34733b521d25291c3b4fd31865e7a1d1; write it again with: npm run api
+// From openapi.json 595bafa5be5414f4f3e5fef762893d8033103d6c8b46c36e249a3f077f0c1d3a; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -14,6 +14,47 @@ export interface paths {
         get: operations["get_health"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log In
+         * @description Opens a session with a token, or with the code of a login link, which works once. The session
+         *     is a cookie that no page can read; it ends after 30 days, or with its token.
+         */
+        post: operations["log_in"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log Out
+         * @description Ends the session.
+         */
+        post: operations["log_out"];
         delete?: never;
         options?: never;
         head?: never;
@@ -86,7 +127,32 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change Settings
+         * @description Changes the project's own file, whole or not at all. Commands that are new or different run
+         *     only once they are trusted.
+         */
+        patch: operations["change_settings"];
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change User Settings
+         * @description Changes the user's file, which holds for all projects, whole or not at all.
+         */
+        patch: operations["change_user_settings"];
         trace?: never;
     };
     "/api/v1/projects/{project_id}/trust": {
@@ -169,6 +235,27 @@ export interface paths {
          * @description A pipeline in one of its versions, the newest unless one is named.
          */
         get: operations["get_pipeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipelines/{pipeline_id}/counts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Pipeline Counts
+         * @description How many tasks are in each status now, how long tasks were there, and which transitions they
+         *     took.
+         */
+        get: operations["get_pipeline_counts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -547,6 +634,26 @@ export interface paths {
          * @description Every attempt to move the task, done or refused.
          */
         get: operations["list_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/path": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Path
+         * @description The statuses that the task went through, how long it was in each, and by whom it left.
+         */
+        get: operations["get_path"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1209,6 +1316,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Me
+         * @description Who is asking.
+         */
+        get: operations["get_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tokens
+         * @description The owner's token, other tokens and the sessions of browsers; never what they are.
+         */
+        get: operations["list_tokens"];
+        put?: never;
+        /**
+         * Create Token
+         * @description Makes a token, which is told this once.
+         */
+        post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{token_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke Token
+         * @description Revokes a token and ends its sessions, or ends one session.
+         */
+        delete: operations["revoke_token"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Login Link
+         * @description A link that logs in on another device: once, within ten minutes. Also as a picture.
+         */
+        post: operations["create_login_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -1816,6 +2007,11 @@ export interface components {
             /** Waiting Behind */
             waiting_behind: string[];
         };
+        /**
+         * KeyKind
+         * @enum {string}
+         */
+        KeyKind: "owner" | "token" | "session";
         /** Lane */
         Lane: {
             /** Id */
@@ -1840,6 +2036,42 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             /** Plugins */
             plugins: components["schemas"]["Borrowed"][];
+        };
+        /** Login */
+        Login: {
+            /** Token */
+            token?: string | null;
+            /** Code */
+            code?: string | null;
+        };
+        /** LoginLink */
+        LoginLink: {
+            /** Url */
+            url: string;
+            /** Code */
+            code: string;
+            /**
+             * Expires At
+             * Format: date-time
+             */
+            expires_at: string;
+            /** Svg */
+            svg: string;
+        };
+        /** Me */
+        Me: {
+            /** Name */
+            name: string;
+            /** Role */
+            role: string;
+            /** Via */
+            via: string;
+            /** Admin */
+            admin: boolean;
+            /** Version */
+            version: string;
+            /** Expires At */
+            expires_at: string | null;
         };
         /** Merges */
         Merges: {
@@ -2007,6 +2239,16 @@ export interface components {
             /** Pipeline */
             pipeline?: string | null;
         };
+        /** NewToken */
+        NewToken: {
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @default member
+             */
+            role?: string;
+        };
         /**
          * Output
          * @description A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
@@ -2032,6 +2274,11 @@ export interface components {
             run: {
                 [key: string]: unknown;
             };
+        };
+        /** PathStep */
+        PathStep: {
+            visit: components["schemas"]["Visit"];
+            by: components["schemas"]["Actor"] | null;
         };
         /** Performance */
         Performance: {
@@ -2085,6 +2332,17 @@ export interface components {
             statuses: components["schemas"]["Status"][];
             /** Transitions */
             transitions: components["schemas"]["Transition"][];
+        };
+        /** PipelineCounts */
+        PipelineCounts: {
+            /** Pipeline Id */
+            pipeline_id: string;
+            /** Version */
+            version: number;
+            /** Statuses */
+            statuses: components["schemas"]["StatusCount"][];
+            /** Transitions */
+            transitions: components["schemas"]["TransitionCount"][];
         };
         /** PipelineFile */
         PipelineFile: {
@@ -2578,6 +2836,45 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /** SettingsEdit */
+        SettingsEdit: {
+            /** File */
+            file: string;
+            /** Fingerprint */
+            fingerprint: string;
+            /** Old */
+            old: string | null;
+            /** New */
+            new: string;
+            /** Diff */
+            diff: string;
+            /** Written */
+            written: boolean;
+            /** Changed Commands */
+            changed_commands: string[];
+        };
+        /** SettingsForm */
+        SettingsForm: {
+            /**
+             * Set
+             * @default {}
+             */
+            set?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Unset
+             * @default []
+             */
+            unset?: string[];
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
+            /** Expect */
+            expect?: string | null;
+        };
         /**
          * Severity
          * @enum {string}
@@ -2686,6 +2983,19 @@ export interface components {
             role: string | null;
             prompt: components["schemas"]["StatusPrompt"] | null;
         };
+        /** StatusCount */
+        StatusCount: {
+            /** Status */
+            status: string;
+            /** Tasks */
+            tasks: number;
+            /** Visits */
+            visits: number;
+            /** Median S */
+            median_s: number | null;
+            /** Mean S */
+            mean_s: number | null;
+        };
         /** StatusPrompt */
         StatusPrompt: {
             type: components["schemas"]["PromptType"];
@@ -2693,6 +3003,17 @@ export interface components {
             expires_after: number | null;
             /** Roles */
             roles: string[];
+        };
+        /** Stay */
+        Stay: {
+            /** Status */
+            status: string;
+            /** Visits */
+            visits: number;
+            /** Again */
+            again: number;
+            /** Seconds */
+            seconds: number;
         };
         /** Target */
         Target: {
@@ -2820,6 +3141,13 @@ export interface components {
             /** Expect Version */
             expect_version?: number | null;
         };
+        /** TaskPath */
+        TaskPath: {
+            /** Steps */
+            steps: components["schemas"]["PathStep"][];
+            /** Totals */
+            totals: components["schemas"]["Stay"][];
+        };
         /** TaskView */
         TaskView: {
             task: components["schemas"]["Task"];
@@ -2847,6 +3175,39 @@ export interface components {
             items: components["schemas"]["Task"][];
             /** Next */
             next: string | null;
+        };
+        /**
+         * Token
+         * @description What lets somebody in, without the secret itself.
+         */
+        Token: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["KeyKind"];
+            /** Name */
+            name: string;
+            /** Role */
+            role: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Used At */
+            used_at: string | null;
+            /** Expires At */
+            expires_at: string | null;
+        };
+        /** TokenMade */
+        TokenMade: {
+            /** Token */
+            token: string;
+            about: components["schemas"]["Token"];
+        };
+        /** Tokens */
+        Tokens: {
+            /** Items */
+            items: components["schemas"]["Token"][];
         };
         /**
          * Transcript
@@ -2888,6 +3249,13 @@ export interface components {
             /** Hooks */
             hooks: components["schemas"]["Hook"][];
         };
+        /** TransitionCount */
+        TransitionCount: {
+            /** Transition Id */
+            transition_id: string;
+            /** Times */
+            times: number;
+        };
         /** Trigger */
         Trigger: {
             type: components["schemas"]["TriggerType"];
@@ -2916,6 +3284,24 @@ export interface components {
             cache_write_tokens: number | null;
             /** Cost Usd */
             cost_usd: number | null;
+        };
+        /** Visit */
+        Visit: {
+            /** Status */
+            status: string;
+            /**
+             * Entered
+             * Format: date-time
+             */
+            entered: string;
+            /** Left */
+            left: string | null;
+            /** Seconds */
+            seconds: number | null;
+            /** Transition Id */
+            transition_id: string | null;
+            /** Trigger */
+            trigger: string | null;
         };
         /** Why */
         Why: {
@@ -2980,6 +3366,63 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            default: components["responses"]["Error"];
+        };
+    };
+    log_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Login"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    log_out: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
@@ -3121,6 +3564,75 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    change_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsEdit"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    change_user_settings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SettingsEdit"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
@@ -3298,6 +3810,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Pipeline"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_pipeline_counts: {
+        parameters: {
+            query?: {
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                pipeline_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PipelineCounts"];
                 };
             };
             401: components["responses"]["Error"];
@@ -3940,6 +4480,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Histories"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_path: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskPath"];
                 };
             };
             401: components["responses"]["Error"];
@@ -4912,6 +5478,137 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Retention"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tokens"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    create_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewToken"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenMade"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    revoke_token: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    create_login_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginLink"];
                 };
             };
             401: components["responses"]["Error"];
