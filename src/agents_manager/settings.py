@@ -25,7 +25,8 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from agents_manager import json_text
 from agents_manager.agents.config import BUILT_IN, CONFIGS, AgentConfig, AgentConfigs
 from agents_manager.domain import strict_json
-from agents_manager.domain.cost import Price
+from agents_manager.domain.budget import Budgets, BudgetScope
+from agents_manager.domain.cost import MAX_USD, Price
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.retry import RULES, Rule
@@ -120,6 +121,33 @@ class LimitsConfig(_Keys):
     free_disk_mb: int = Field(default=500, ge=0)
     """With less room on the disk of the data directory no agent is started; those at work go on.
     Only in the user's file."""
+
+
+_Dollars = Annotated[float, Field(le=MAX_USD, strict=True, allow_inf_nan=False)]
+
+
+class BudgetsConfig(_Keys):
+    run_usd: _Dollars | None = None
+    """What one run may cost, in dollars."""
+    task_usd: _Dollars | None = None
+    """What all runs of a task may cost together."""
+    project_usd: _Dollars | None = None
+    """What all runs of a project may cost together, ever."""
+    day_usd: _Dollars | None = None
+    """What all runs of all projects may cost together that were started on one day (UTC)."""
+
+    @field_validator("*")
+    @classmethod
+    def _something(cls, value: float | None) -> float | None:
+        if value is not None and value <= 0:
+            raise ValueError(
+                f"a budget is more than 0 dollars, not {value:g}; leave it out for no limit"
+            )
+        return value
+
+    def value(self) -> Budgets:
+        said = {scope: getattr(self, f"{scope}_usd") for scope in BudgetScope}
+        return {scope: usd for scope, usd in said.items() if usd is not None}
 
 
 class ForgeConfig(_Keys):
@@ -313,6 +341,9 @@ class Config(_Keys):
     """Where pull requests live."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
+    budgets: BudgetsConfig = BudgetsConfig()
+    """What runs may cost before they are stopped and somebody is asked for more; no limit where
+    left out."""
     reminders: RemindersConfig = RemindersConfig()
     """When people are reminded of open questions, by every channel."""
     quiet_hours: QuietHoursConfig | None = None
@@ -449,6 +480,7 @@ class ConfigFiles:
                 for name in RetriesConfig.model_fields
             },
             limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
+            budgets=config.budgets.value(),
         )
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
@@ -739,6 +771,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         models: dict[str, type[BaseModel]] = {
             "checks": CheckConfig,
             "limits": LimitsConfig,
+            "budgets": BudgetsConfig,
             "review": ReviewConfig,
             "forge": ForgeConfig,
             "reminders": RemindersConfig,

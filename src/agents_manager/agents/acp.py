@@ -83,7 +83,10 @@ class AcpAgent:
         return stream.read(folder / "output")
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
-        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+        return stream.shown(line)
+
+    def meter(self) -> stream.UsageMeter:
+        return stream.UsageMeter()
 
     def diagnose(self) -> Diagnosis:
         missing = () if find_spec(LIBRARY) else (NO_LIBRARY,)

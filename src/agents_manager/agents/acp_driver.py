@@ -106,14 +106,13 @@ class Driver:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.stop)
-        fresh = True
         try:
             self._process = await self._start()
             self._wire = Wire(self._process, self._note)
             self._agent = ClientSideConnection(cast("Any", self), self._wire)
             errors = loop.create_task(self._forward())
             try:
-                fresh, prompt = await self._open()
+                self._listener.fresh, prompt = await self._open()
                 await self._talk(prompt)
                 ending = self._ended()
             finally:
@@ -125,7 +124,7 @@ class Driver:
         except Fault as fault:
             ending = self._error(str(fault), fault.error_class)
         self._say_all(self._listener.flush())
-        if used := self._listener.usage(fresh=fresh):
+        if used := self._listener.usage():
             self._say(used)
         self._say(ending)
         return 1 if "error" in ending else 0

@@ -41,6 +41,8 @@ class Listener:
     def __init__(self, counts: Counts) -> None:
         self.muted = False
         """While an old session is loaded, what was said in it is said again."""
+        self.fresh = True
+        """Whether the session began with this turn."""
         self.answered: Mapping[str, Any] = {}
         """The answer to the prompt, as it was sent."""
         self._counts = counts
@@ -58,6 +60,8 @@ class Listener:
             return
         if isinstance(update, AgentMessageChunk):
             yield from self._hear(update)
+            if self._counts is Counts.PIECES and _used(update):
+                yield from self._so_far()
             return
         yield from self.flush()
         if isinstance(update, ToolCallStart):
@@ -70,6 +74,7 @@ class Listener:
             yield {"type": "output", "text": lines.short("\n".join(["Plan:", *steps]))}
         elif isinstance(update, UsageUpdate) and update.cost is not None:
             self._cost = update.cost.amount if update.cost.currency == "USD" else None
+            yield from self._so_far()
 
     def _call(self, update: ToolCallStart | ToolCallProgress) -> Iterator[Line]:
         """Some tell the input at once and some later, when they know it themselves."""
@@ -94,14 +99,18 @@ class Listener:
             self._message = chunk.message_id
         if isinstance(chunk.content, TextContentBlock):
             self._said += chunk.content.text
-        if chunk.field_meta and isinstance(chunk.field_meta.get("usage"), dict):
-            self._pieces.append(chunk.field_meta["usage"])
+        if used := _used(chunk):
+            self._pieces.append(used)
 
     @property
     def final(self) -> str:
         return "\n\n".join(self._words)
 
-    def usage(self, *, fresh: bool) -> Line | None:
+    def _so_far(self) -> Iterator[Line]:
+        if known := self.usage():
+            yield {**known, "type": "usage_so_far"}
+
+    def usage(self) -> Line | None:
         """What the turn used; None where it is not known. The cost is the session's, so that it is
         the turn's only where both began together; and 0 is what agents say that know no price."""
         line: dict[str, Any] = {"type": "usage"}
@@ -110,7 +119,7 @@ class Listener:
                 value = next((numbers[name] for name in theirs if name in numbers), None)
                 if value is not None:
                     line[ours] = _plus(line.get(ours), value)
-        if fresh and self._cost:
+        if self.fresh and self._cost:
             line["cost_usd"] = self._cost
         return line if len(line) > 1 else None
 
@@ -122,6 +131,11 @@ class Listener:
         for name in place.get(self._counts, ()):
             found = cast("dict[str, Any]", found).get(name) if isinstance(found, dict) else None
         return [_apart(cast("dict[str, Any]", found))] if isinstance(found, dict) else []
+
+
+def _used(chunk: AgentMessageChunk) -> Mapping[str, Any] | None:
+    found: Any = (chunk.field_meta or {}).get("usage")
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else None
 
 
 def _plus(known: Any, value: Any) -> Any:

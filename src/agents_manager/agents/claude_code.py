@@ -133,8 +133,10 @@ class ClaudeCodeAgent:
         return stream.read(folder / "output")
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
-        found = stream.message(line) or {"type": "output", "text": stream.text(line)}
-        return [] if found["type"] == "usage_so_far" else [found]
+        return stream.shown(line)
+
+    def meter(self) -> stream.UsageMeter:
+        return stream.UsageMeter()
 
     def diagnose(self) -> Diagnosis:
         if find_spec(SDK) is None:

@@ -77,7 +77,7 @@ class Listener:
                 yield from _said(message)
                 if message.message_id and message.usage:
                     self._used[message.message_id] = message.usage
-                    yield from so_far(self._used.values())
+                    yield from so_far(self._used.values(), message.model)
             case SystemMessage(subtype="permission_denied", data=data):
                 why = str(data.get("message", "")).partition(". ")[0]
                 yield lines.refused(str(data.get("tool_name")), f"{why}.")
@@ -167,12 +167,12 @@ def usage(now: ModelUsage, before: ModelUsage) -> Line:
     return line
 
 
-def so_far(used: Collection[Mapping[str, Any]]) -> Iterator[Line]:
+def so_far(used: Collection[Mapping[str, Any]], model: str) -> Iterator[Line]:
     """What is known of the usage before the end: at least this, as messages are told of before all
-    of their words are counted."""
+    of their words are counted. The model is the one that was asked last."""
     sums = {ours: sum(one.get(its) or 0 for one in used) for ours, its in MESSAGE_TOKENS.items()}
     if any(sums.values()):
-        yield {"type": "usage_so_far", **sums}
+        yield {"type": "usage_so_far", "model": model, **sums}
 
 
 def _grown(now: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:

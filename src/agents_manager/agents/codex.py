@@ -111,6 +111,9 @@ class CodexAgent:
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         return codex_output.parse(line)
 
+    def meter(self) -> None:
+        return None
+
     def diagnose(self) -> Diagnosis:
         path = login_shell.path()
         program = self._config.command[0]

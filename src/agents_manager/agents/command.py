@@ -65,7 +65,10 @@ class CommandAgent:
         return _plain(output, self._profile)
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
-        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+        return stream.shown(line)
+
+    def meter(self) -> stream.UsageMeter:
+        return stream.UsageMeter()
 
     def diagnose(self) -> Diagnosis:
         if self._profile:

@@ -56,7 +56,10 @@ class ScriptedAgent:
         return stream.read(folder / "output")
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
-        return [stream.message(line) or {"type": "output", "text": stream.text(line)}]
+        return stream.shown(line)
+
+    def meter(self) -> stream.UsageMeter:
+        return stream.UsageMeter()
 
     def diagnose(self) -> Diagnosis:
         return Diagnosis(program=sys.executable)

@@ -4,7 +4,7 @@ however much that is."""
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,30 +17,59 @@ MAX_LINE = 1024 * 1024
 AMOUNTS = tuple(Usage.model_fields)
 
 
+class UsageMeter:
+    """What the usage lines report is added up. Where there is none, the agent used at least what it
+    last had so far."""
+
+    def __init__(self) -> None:
+        self.model: str | None = None
+        self._used: dict[str, int | float] = {}
+        self._so_far: dict[str, int | float] = {}
+        self._refused: str | None = None
+        self._refused_so_far: str | None = None
+
+    def take(self, line: bytes) -> None:
+        found = message(line)
+        if found is not None:
+            self.hear(found)
+
+    def hear(self, found: Mapping[str, Any]) -> None:
+        if found["type"] == "usage":
+            self._refused = self._refused or _add(self._used, found)
+        elif found["type"] == "usage_so_far":
+            self._so_far = {}
+            self._refused_so_far = _add(self._so_far, found)
+            self.model = _words(found.get("model")) or None
+
+    @property
+    def refused(self) -> str | None:
+        """Why what it said is not believed."""
+        return self._refused if self._used or self._refused else self._refused_so_far
+
+    @property
+    def usage(self) -> Usage | None:
+        used = self._used or self._so_far
+        return Usage.model_validate(used) if used and not self.refused else None
+
+
 def read(output: Path) -> Said:
-    """The last result counts, or else the last thing said; what the usage lines report is added
-    up. Where there is none, the agent was cut off, and used at least what it last had so far."""
+    """The last result counts, or else the last thing said."""
     said = ""
     result: Mapping[str, Any] = {}
-    used: dict[str, int | float] = {}
-    refused: str | None = None
-    so_far: Mapping[str, Any] = {}
+    meter = UsageMeter()
     for found in messages(output):
         if found["type"] == "result":
             result = found
         elif found["type"] == "assistant":
             said = _words(found.get("text"))
-        elif found["type"] == "usage":
-            refused = refused or _add(used, found)
-        elif found["type"] == "usage_so_far":
-            so_far = found
-    if not used and refused is None:
-        refused = _add(used, so_far)
+        else:
+            meter.hear(found)
     error = _words(result.get("error")) or None
     return Said(
         final_text=_words(result.get("text")) if result else said,
-        usage=Usage.model_validate(used) if used and not refused else None,
-        usage_refused=refused,
+        usage=meter.usage,
+        usage_refused=meter.refused,
+        model=meter.model,
         session=_words(result.get("session")) or None,
         structured=result.get("structured"),
         error=error,
@@ -72,6 +101,12 @@ def message(line: bytes) -> Mapping[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found.get("type"), str) else None
+
+
+def shown(line: bytes) -> Sequence[Mapping[str, Any]]:
+    """The line as people see it; what was used so far is for the meter alone."""
+    found = message(line) or {"type": "output", "text": text(line)}
+    return [] if found["type"] == "usage_so_far" else [found]
 
 
 def _finite(digits: str) -> float:

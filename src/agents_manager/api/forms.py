@@ -32,6 +32,7 @@ ANSWERS: dict[str, Any] = {
     },
     "split_proposal": {"value": {"decision": "rejected", "reason": "One change is enough."}},
     "choice": {"value": {"choice_id": "rerun"}},
+    "budget": {"value": {"decision": "grant", "usd": 5.0}},
     "permission": {"value": {"allow": True, "scope": "run"}},
     "held for a moment, to be undone": {"value": {"decision": "approved", "delay_s": 5}},
 }

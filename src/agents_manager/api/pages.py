@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agents_manager.api import schemas
+from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.change import FileStatus
 from agents_manager.domain.cost import By
 from agents_manager.domain.finding import Severity
@@ -701,6 +702,22 @@ class Share(schemas.Out):
     spent: Spent
 
 
+class Budget(schemas.Out):
+    scope: BudgetScope
+    subject: str
+    """The id of the run, task or project, or the day."""
+    name: str
+    limit_usd: float
+    """With what was granted."""
+    granted_usd: float
+    spent_usd: float
+    """Of the runs whose cost is known, those that go on among them."""
+    unknown: int
+    """Runs whose cost is unknown; they are not in the sum."""
+    left_usd: float
+    """At most, where there are runs of unknown cost."""
+
+
 class CostReport(schemas.Out):
     by: By
     since: datetime | None
@@ -709,6 +726,8 @@ class CostReport(schemas.Out):
     """The dearest first; days, the latest first."""
     left_out: int
     """How many more there are."""
+    budgets: list[Budget]
+    """Those of the projects, of today and, by task, of the tasks listed."""
 
 
 class Work(schemas.Out):

@@ -7,6 +7,7 @@ from agents_manager.cli import files
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
+    BudgetDecision,
     ChoicePayload,
     Decision,
     Prompt,
@@ -49,6 +50,12 @@ PERMISSIONS: Mapping[str, dict[str, Any]] = {
 }
 
 
+BUDGETS: Names = (
+    (BudgetDecision.GRANT.value, "grant more"),
+    (BudgetDecision.STOP.value, "stop here"),
+)
+
+
 class _Option(Protocol):
     @property
     def recommended(self) -> bool: ...
@@ -88,6 +95,18 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
             return {"choice_id": chosen, "text": text}
         case PromptType.PERMISSION:
             return PERMISSIONS[pick(option, PERMISSION_NAMES)]
+        case PromptType.BUDGET:
+            return to_budget(pick(option, BUDGETS), text)
+
+
+def to_budget(decision: str, text: str | None) -> dict[str, Any]:
+    """The amount of a grant is a word of the command line, with or without its sign."""
+    if text is None:
+        return {"decision": decision}
+    try:
+        return {"decision": decision, "usd": float(text.strip().removeprefix("$"))}
+    except ValueError:
+        raise InvalidAnswer(f'"{text}" is no amount; write dollars, such as 5 or 2.50.') from None
 
 
 def pick(option: str | None, names: Names) -> str:

@@ -41,13 +41,16 @@ def _scoped(command: Any) -> Any:
 async def cost(
     desk: Desk, by: str, project: str | None, since: datetime | None, limit: int
 ) -> None:
-    """Show what runs cost; those whose cost is unknown are counted beside, never as nothing."""
+    """Show what runs cost, and how far budgets are used up.
+
+    Runs whose cost is unknown are counted beside the sum, never as nothing."""
     from agents_manager.cli.pages import cost as pages
     from agents_manager.domain.cost import By
     from agents_manager.flow import figures
 
+    s = desk.services
     report = await desk.read(
-        lambda tx: figures.cost(tx, By(by), project=project, since=since, limit=limit)
+        lambda tx: figures.cost(tx, s, By(by), project=project, since=since, limit=limit)
     )
     desk.output.show(report, lambda: pages.cost(report))
 

@@ -12,7 +12,13 @@ from agents_manager.cli.pages import prompt as pages
 from agents_manager.cli.render import Block, Line, Tone, clean
 from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import ChoicePayload, Decision, Prompt, agent_objects
+from agents_manager.domain.prompt import (
+    BudgetDecision,
+    ChoicePayload,
+    Decision,
+    Prompt,
+    agent_objects,
+)
 from agents_manager.errors import InvalidAnswer
 
 HOW_TO_COMMENT = "Comments on lines, like: src/app.py:12: [must_fix] Say why it failed."
@@ -42,6 +48,10 @@ def ask(prompt: Prompt, change: Sequence[Block] = ()) -> dict[str, Any]:
             return {"choice_id": _number("Choose", [(c.id, c.label) for c in choices])}
         case PromptType.PERMISSION:
             return answering.PERMISSIONS[_decision(answering.PERMISSION_NAMES)]
+        case PromptType.BUDGET:
+            decision = _decision(answering.BUDGETS)
+            more = decision == BudgetDecision.GRANT
+            return answering.to_budget(decision, _text("Dollars more", None) if more else None)
 
 
 def _question(number: int, question: Question) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
+from agents_manager.domain.budget import Budget
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import Run
 
@@ -19,7 +20,7 @@ LEFT_OUT: Mapping[type, frozenset[str]] = {
 }
 """Too long to stand beside the rest: the exact prompt of a run has `am run show --prompt`. Or the
 engine's own business: until when an answer can be undone is shown instead."""
-ADDED: Mapping[type, tuple[str, ...]] = {Prompt: ("undo_until",)}
+ADDED: Mapping[type, tuple[str, ...]] = {Prompt: ("undo_until",), Budget: ("left_usd",)}
 
 
 def value(thing: object) -> Any:

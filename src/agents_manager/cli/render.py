@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agents_manager.domain.budget import dollars
+
 if TYPE_CHECKING:
     from rich.text import Text
 
@@ -94,10 +96,7 @@ def took(seconds: float) -> str:
 
 
 def money(usd: float | None) -> str:
-    """Fractions of a cent are shown: they are not nothing."""
-    if usd is None:
-        return UNKNOWN
-    return f"${usd:.4f}" if 0 < usd < 0.01 else f"${usd:.2f}"
+    return UNKNOWN if usd is None else dollars(usd)
 
 
 def counted(number: int, noun: str) -> str:

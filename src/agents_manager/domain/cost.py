@@ -10,6 +10,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from agents_manager.domain.budget import Budget
 from agents_manager.domain.names import visible
 from agents_manager.domain.run import Cost, CostBasis, Usage
 from agents_manager.domain.value import Lenient, Value
@@ -138,6 +139,8 @@ class CostReport:
     """The dearest first; days, the latest first."""
     left_out: int
     """How many more there are."""
+    budgets: Sequence[Budget] = ()
+    """Those of the projects, of today and, by task, of the tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

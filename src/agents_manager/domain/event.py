@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
+from agents_manager.domain.budget import BudgetScope, dollars
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.run import UNSANDBOXED
@@ -765,6 +766,36 @@ class UsageRefused(Happening):
         return f"What the agent said it used is not believed and counts as unknown: {self.reason}"
 
 
+class BudgetNear(Happening):
+    category = "cost"
+    level = Level.WARNING
+    type: Literal["cost.budget_near"] = "cost.budget_near"
+    run: str
+    scope: BudgetScope
+    subject: str
+    limit_usd: float
+    spent_usd: float
+    unknown: int
+    """Runs whose cost is unknown, and not in the sum."""
+    text: str
+
+    def says(self) -> str:
+        return self.text
+
+
+class BudgetGranted(Happening):
+    category = "cost"
+    type: Literal["cost.budget_granted"] = "cost.budget_granted"
+    scope: BudgetScope
+    subject: str
+    usd: float
+    by: str
+    prompt: str
+
+    def says(self) -> str:
+        return f"{self.by} granted {dollars(self.usd)} more for the {self.scope}."
+
+
 class Noted(Happening):
     category = "note"
     type: Literal["note"] = "note"
@@ -837,6 +868,8 @@ Event = Annotated[
     | HookFailed
     | HookRetried
     | UsageRefused
+    | BudgetNear
+    | BudgetGranted
     | Noted,
     Field(discriminator="type"),
 ]

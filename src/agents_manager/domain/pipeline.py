@@ -53,6 +53,7 @@ class PromptType(StrEnum):
     SPLIT_PROPOSAL = "split_proposal"
     CHOICE = "choice"
     PERMISSION = "permission"
+    BUDGET = "budget"
 
 
 LONGEST_WAIT_S = 10 * 365 * 86_400
@@ -73,8 +74,8 @@ class StatusPrompt(Value):
     @field_validator("type")
     @classmethod
     def _of_a_status(cls, value: PromptType) -> PromptType:
-        if value is PromptType.PERMISSION:
-            raise ValueError("a permission is asked for by a run, not by a status")
+        if value in (PromptType.PERMISSION, PromptType.BUDGET):
+            raise ValueError(f"a {value} is asked for by a run, not by a status")
         return value
 
 

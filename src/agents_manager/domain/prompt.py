@@ -3,13 +3,15 @@
 One form of answer serves every door; the older notations are read here."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from agents_manager.domain.budget import Budget, BudgetScope, dollars
+from agents_manager.domain.cost import MAX_USD
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.payload import (
     Comment,
@@ -36,7 +38,7 @@ class PromptStatus(StrEnum):
     SUPERSEDED = "superseded"
 
 
-BESIDE = frozenset({PromptType.CHOICE, PromptType.PERMISSION})
+BESIDE = frozenset({PromptType.CHOICE, PromptType.PERMISSION, PromptType.BUDGET})
 """May stand beside the one question that the task waits for."""
 ADMIN = "admin"
 """The role that may answer everything."""
@@ -132,6 +134,26 @@ class PermissionPayload(Value):
     """Which of its run's requests this is: the turn and the number."""
 
 
+class BudgetPayload(Value):
+    """A budget that is used up, as it stood when that was asked."""
+
+    scope: BudgetScope
+    subject: str
+    name: str
+    limit_usd: float
+    granted_usd: float
+    spent_usd: float
+    unknown: int
+
+    @classmethod
+    def of(cls, budget: Budget) -> "BudgetPayload":
+        return cls.model_validate(asdict(budget))
+
+    @property
+    def budget(self) -> Budget:
+        return Budget(**dict(self))
+
+
 class QuestionAnswer(Lenient):
     question_id: str
     option: str | int | None = None
@@ -214,6 +236,17 @@ class PermissionAnswer(Lenient):
     scope: Scope = Scope.ONCE
 
 
+class BudgetDecision(StrEnum):
+    GRANT = "grant"
+    STOP = "stop"
+
+
+class BudgetAnswer(Lenient):
+    decision: BudgetDecision
+    usd: float | None = Field(default=None, strict=True, allow_inf_nan=False)
+    """How much more may be spent."""
+
+
 def validate_answer(
     prompt_type: PromptType, payload: Mapping[str, Any], raw: Mapping[str, Any]
 ) -> Mapping[str, Any]:
@@ -233,6 +266,9 @@ def validate_answer(
             return _choice_answer(ChoicePayload.model_validate(payload), _parsed(ChoiceAnswer, raw))
         case PromptType.PERMISSION:
             return _parsed(PermissionAnswer, raw).model_dump(mode="json")
+        case PromptType.BUDGET:
+            budget = BudgetPayload.model_validate(payload).budget
+            return _budget_answer(budget, _parsed(BudgetAnswer, raw))
 
 
 def may_answer(prompt: Prompt, actor: Actor) -> bool:
@@ -393,5 +429,24 @@ def _choice_answer(payload: ChoicePayload, answer: ChoiceAnswer) -> Mapping[str,
         hint = closest(answer.choice_id, known)
         raise InvalidAnswer(
             f'There is no choice "{answer.choice_id}".{hint}', [f"choices: {', '.join(known)}"]
+        )
+    return answer.model_dump(mode="json")
+
+
+def _budget_answer(budget: Budget, answer: BudgetAnswer) -> Mapping[str, Any]:
+    """A grant must leave something to spend, or it would be asked for again at once."""
+    if answer.decision is BudgetDecision.STOP:
+        if answer.usd is not None:
+            raise InvalidAnswer("Stopping grants nothing.", ["usd: leave it out"])
+    elif answer.usd is None:
+        raise InvalidAnswer("Say how much more may be spent.", ["usd: dollars, such as 5"])
+    elif not 0 < answer.usd <= MAX_USD:
+        raise InvalidAnswer(
+            "A grant is more than 0 and at most a million dollars.", [f"usd: {answer.usd:g}"]
+        )
+    elif budget.scope is not BudgetScope.RUN and answer.usd <= budget.over_usd:
+        raise InvalidAnswer(
+            f"A grant of {dollars(answer.usd)} leaves nothing to spend: {budget.said}.",
+            [f"usd: more than {budget.over_usd:g}"],
         )
     return answer.model_dump(mode="json")

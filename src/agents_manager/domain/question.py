@@ -12,12 +12,12 @@ from agents_manager.domain.pipeline import (
     Pipeline,
     PromptType,
     Status,
-    StatusPrompt,
     Trigger,
     TriggerType,
 )
 from agents_manager.domain.prompt import (
     ADMIN,
+    BudgetPayload,
     Choice,
     ChoicePayload,
     Decision,
@@ -27,6 +27,7 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.transition import Refused
 
 REVIEWS = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
+_FOR_ADMINS = (PromptType.CHOICE, PromptType.BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +65,16 @@ def question(
             payload = document
         case PromptType.CHOICE:
             payload = choices(pipeline, status_id, _why(fired), _evidence(fired)).model_dump()
-        case PromptType.PERMISSION:
+        case PromptType.PERMISSION | PromptType.BUDGET:
             payload = None
     return asked(status, kind, payload) if payload is not None else None
 
 
 def asked(status: Status, kind: PromptType, payload: Mapping[str, Any]) -> Ask:
     """The question as the status wants it asked: for how long, and whom."""
-    wanted = status.prompt or StatusPrompt(type=kind)
-    if wanted.type is not kind:
-        wanted = StatusPrompt(type=kind)
-    roles = wanted.roles or ((ADMIN,) if kind is PromptType.CHOICE else ())
-    return Ask(kind, payload, wanted.expires_after, roles)
+    wanted = status.prompt if status.prompt and status.prompt.type is kind else None
+    roles = (wanted.roles if wanted else ()) or ((ADMIN,) if kind in _FOR_ADMINS else ())
+    return Ask(kind, payload, wanted.expires_after if wanted else None, roles)
 
 
 def choices(
@@ -146,6 +145,8 @@ def summary(type: PromptType, payload: Mapping[str, Any]) -> str:
         case PromptType.PERMISSION:
             wanted = PermissionPayload.model_validate(payload)
             return f"May the agent use {wanted.tool}? {wanted.action}"
+        case PromptType.BUDGET:
+            return f"{BudgetPayload.model_validate(payload).budget.sentence} Grant more, or stop?"
 
 
 def _with_review(work: Mapping[str, Any] | None, fired: Fired) -> Mapping[str, Any] | None:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -53,9 +53,9 @@ class RunnerFile(Process):
     protocol: int
 
 
-Reason = Literal["exited", "timeout", "stalled", "turns", "cancelled", "refused", "lost"]
+Reason = Literal["exited", "turns", "refused", "lost"] | StopReason
 STOPPED_FOR = "stopped-for"
-"""In the directory of a job that was ended over the head of its runner: why."""
+"""In the directory of a job that was stopped, but by no person: why."""
 
 
 class ExitFile(BaseModel):
@@ -86,8 +86,9 @@ class DetachedRunners:
         if runner is not None:
             await processes.gone(runner)
         end = await asyncio.to_thread(_settle, dir, "lost")
+        stopped = end.reason == "cancelled"
         return Ended(
-            reason=end.reason,
+            reason=_stopped_for(dir) if stopped else end.reason,
             exit_code=end.exit_code,
             output_bytes=end.output_bytes,
             truncated=end.truncated,
@@ -232,15 +233,22 @@ def _write_exit(folder: Path, reason: Reason) -> ExitFile:
     """Needs the lock. What is written already stays."""
     end = _read(folder / "exit.json", ExitFile)
     if end is None:
-        if (folder / STOPPED_FOR).exists():
-            stalled = "stalled" in (folder / STOPPED_FOR).read_text()
-            reason = "stalled" if stalled else "timeout"
+        reason = _stopped_for(folder, reason)
         output = folder / "output"
         end = ExitFile(reason=reason, output_bytes=output.stat().st_size if output.exists() else 0)
         ended_at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         content = {"protocol": PROTOCOL, **end.model_dump(), "ended_at": ended_at}
         _write(folder / "exit.json", json.dumps(content), durable=True)
     return end
+
+
+def _stopped_for(folder: Path, reason: Reason = "cancelled") -> Reason:
+    """Why the job was stopped, if that was put down; else the reason given."""
+    try:
+        said = (folder / STOPPED_FOR).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return reason
+    return cast("StopReason", said) if said in get_args(StopReason) else reason
 
 
 @contextmanager

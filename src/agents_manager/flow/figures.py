@@ -1,12 +1,14 @@
 """What runs cost and how they went, as people ask for it."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 
 from agents_manager.domain.cost import By, CostReport, StatsReport
 from agents_manager.domain.ids import ProjectId
 from agents_manager.errors import InvalidInput
-from agents_manager.flow.ports import Tx
+from agents_manager.flow import budgets
+from agents_manager.flow.ports import Services, Tx
 
 _SPAN = re.compile(r"(\d{1,5})([dh])", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -28,8 +30,12 @@ def since(said: str, now: datetime) -> datetime:
     )
 
 
-def cost(tx: Tx, by: By, *, project: str | None, since: datetime | None, limit: int) -> CostReport:
-    return tx.figures.cost(by, project=_project(tx, project), since=since, limit=limit)
+def cost(
+    tx: Tx, s: Services, by: By, *, project: str | None, since: datetime | None, limit: int
+) -> CostReport:
+    of = _project(tx, project)
+    report = tx.figures.cost(by, project=of, since=since, limit=limit)
+    return replace(report, budgets=budgets.overview(tx, s, report, of))
 
 
 def stats(tx: Tx, *, project: str | None, since: datetime | None) -> StatsReport:

@@ -20,7 +20,6 @@ from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
 from agents_manager.domain.trail import RETRY
-from agents_manager.errors import NotFound
 from agents_manager.flow import admission, asking, facts, planning
 from agents_manager.flow.ports import Services, Tx
 
@@ -114,19 +113,11 @@ def tell(tx: Tx, s: Services, task_id: TaskId) -> None:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     mover = next_mover(tx, task, pipeline, now)
     notice = EffectId(f"{task.id}{TOLD}{task.version}")
-    if mover.kind != "nobody" or _was_told(tx, notice):
+    if mover.kind != "nobody" or planning.was_told(tx, notice):
         return
     alarm = event.TaskStranded(status=task.status, version=task.version, reason=mover.text)
     tx.events.add(task.id, alarm, SUPERVISOR, now)
     planning.notice(tx, s, task, notice, f"Nobody will move: {task.title}", mover.text)
-
-
-def _was_told(tx: Tx, notice: EffectId) -> bool:
-    try:
-        tx.effects.get(notice)
-    except NotFound:
-        return False
-    return True
 
 
 def _is_stranded(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> bool:
@@ -140,6 +131,8 @@ def _asked(prompt: Prompt, now: datetime) -> Mover:
         return Mover("timer", f"The engine closes the question. {late}", prompt.id)
     if prompt.type is PromptType.CHOICE:
         return Mover("choice", f"An admin chooses: {asks}", prompt.id)
+    if prompt.type is PromptType.BUDGET:
+        return Mover("prompt", f"A budget holds it until an admin decides. {asks}", prompt.id)
     return Mover("prompt", f"A person answers: {asks}", prompt.id)
 
 

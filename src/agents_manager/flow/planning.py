@@ -24,7 +24,7 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Task
-from agents_manager.errors import HookFailed
+from agents_manager.errors import HookFailed, NotFound
 from agents_manager.flow import agents, phases
 from agents_manager.flow.ports import Services, Tx
 
@@ -94,6 +94,14 @@ def notice(tx: Tx, s: Services, task: Task, effect_id: EffectId, title: str, bod
     history_id = entries[-1].id if entries else HistoryId(task.id)
     words = Notify(title=title, body=body)
     add(tx, s, task, words, effect_id, history_id, 0, Policy.BEST_EFFORT)
+
+
+def was_told(tx: Tx, effect_id: EffectId) -> bool:
+    try:
+        tx.effects.get(effect_id)
+    except NotFound:
+        return False
+    return True
 
 
 def _effect(

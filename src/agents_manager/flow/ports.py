@@ -22,8 +22,9 @@ from agents_manager.domain.board import (
     Step,
     TaskRow,
 )
+from agents_manager.domain.budget import Budgets, BudgetScope, Grant
 from agents_manager.domain.change import ChangedFile, FileChange
-from agents_manager.domain.cost import By, CostReport, Prices, StatsReport
+from agents_manager.domain.cost import By, CostReport, Prices, Spent, StatsReport
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
@@ -340,6 +341,20 @@ class Figures(Protocol):
         self, by: By, *, project: ProjectId | None, since: datetime | None, limit: int
     ) -> CostReport: ...
     def stats(self, *, project: ProjectId | None, since: datetime | None) -> StatsReport: ...
+    def spent(self, scope: BudgetScope, subject: str) -> Spent:
+        """By a run, a task, a project, or on a day; those that go on count with what they have
+        told so far."""
+        ...
+
+
+class Grants(Protocol):
+    """What people granted beyond budgets."""
+
+    def add(self, grant: Grant) -> None: ...
+    def total(self, scope: BudgetScope, subject: str) -> float: ...
+    def take_back(self, prompt_id: PromptId) -> None:
+        """What was granted in answer to a question."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -422,6 +437,8 @@ class Tx(Protocol):
     @property
     def figures(self) -> Figures: ...
     @property
+    def grants(self) -> Grants: ...
+    @property
     def retention(self) -> OldThings: ...
     @property
     def hosts(self) -> Hosts: ...
@@ -481,14 +498,14 @@ class Ended:
     """How a job ended."""
 
     reason: str
-    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `lost` when the
-    runner itself was killed, or `refused` when it could not read its job."""
+    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `budget`, `lost`
+    when the runner itself was killed, or `refused` when it could not read its job."""
     exit_code: int | None
     output_bytes: int
     truncated: bool
 
 
-StopReason = Literal["cancelled", "timeout", "stalled"]
+StopReason = Literal["cancelled", "timeout", "stalled", "budget"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -526,6 +543,8 @@ class Said:
     error_class: ErrorClass | None = None
     usage_refused: str | None = None
     """Why what it said about its usage is not believed."""
+    model: str | None = None
+    """The model that it says it asked."""
     resets_at: datetime | None = None
     """With an error that comes from a limit: when that ends, where the provider says so."""
 
@@ -607,6 +626,19 @@ class Diagnosis:
     """What may keep it from working."""
 
 
+class Meter(Protocol):
+    """Listens to one turn for what it used so far."""
+
+    def take(self, line: bytes) -> None: ...
+    @property
+    def usage(self) -> Usage | None:
+        """None while nothing is known, and when it said what cannot be."""
+        ...
+
+    @property
+    def model(self) -> str | None: ...
+
+
 class Agent(Protocol):
     @property
     def capabilities(self) -> Capabilities: ...
@@ -634,6 +666,10 @@ class Agent(Protocol):
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         """One line of output as messages for people: `assistant` and `output` with `text`,
         `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+        ...
+
+    def meter(self) -> Meter | None:
+        """None where it tells only at its end what it used."""
         ...
 
     def diagnose(self) -> Diagnosis:
@@ -771,6 +807,11 @@ class Workspaces(Protocol):
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
         """Commits what the agent left uncommitted; the new commit, or None if there was nothing."""
+        ...
+
+    async def save(self, workspace: Path) -> Sequence[Event]:
+        """Saves what no commit holds as a snapshot, and leaves it where it is; nothing when the
+        last snapshot has it already."""
         ...
 
     async def ends(self, repo: Path, branch: str, base: str) -> tuple[str, str]:
@@ -993,6 +1034,8 @@ class ProjectConfig:
     retries: Rules
     """Which failed runs are tried again, by the class of their error."""
     limits: RunLimits
+    budgets: Budgets
+    """What runs may cost."""
 
 
 Layer = Literal["adapter default", "default", "user", "project"]

@@ -7,10 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from agents_manager.domain import event, question
+from agents_manager.domain.budget import dollars
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, PromptId
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
 from agents_manager.domain.prompt import (
+    BudgetAnswer,
     ChoicePayload,
     Prompt,
     PromptStatus,
@@ -26,7 +28,7 @@ from agents_manager.errors import (
     PromptNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import asking, remedies, transitions, undoing
+from agents_manager.flow import asking, budgets, remedies, transitions, undoing
 from agents_manager.flow.ports import Services, Tx
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
@@ -150,7 +152,9 @@ def _answer(
     if not won:
         raise _too_late(tx, tx.prompts.get(prompt.id))
     tx.events.add(prompt.task_id, _answered(prompt, response, actor), actor, now)
-    if prompt.type is PromptType.CHOICE:
+    if prompt.type is PromptType.BUDGET:
+        budgets.answer(tx, s, prompt, BudgetAnswer.model_validate(response), actor)
+    elif prompt.type is PromptType.CHOICE:
         _choose(tx, s, prompt, response, actor)
     elif prompt.type is not _PERMISSION:  # The run that asked for it is waiting, and goes on.
         fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
@@ -251,6 +255,8 @@ def _who_said_what(prompt: Prompt) -> str:
 
 
 def _said(response: Mapping[str, Any]) -> str:
+    if response.get("usd") is not None:
+        return f"{response['decision']} {dollars(response['usd'])}"
     if "decision" in response:
         return str(response["decision"])
     if "allow" in response:

@@ -108,6 +108,7 @@ def _undo(tx: Tx, s: Services, prompt_id: str, actor: Actor) -> Undone:
     for entry in reversed([tx.history.get(HistoryId(h)) for h in held.history]):
         task, undone = remedies.take_back(tx, s, task, entry, actor, reason)
         history_id = undone.id
+    tx.grants.take_back(prompt.id)
     phases.put_back(tx, task.id, held.phases)
     for pull_id in held.pulls:
         tx.pulls.update(pull_id, s.clock.now(), state=PullState.OPEN)

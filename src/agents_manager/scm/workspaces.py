@@ -169,6 +169,16 @@ class Worktrees:
             await locks.drop_stale(left)
             return await _commit_all(place, branch, message)
 
+    async def save(self, workspace: Path) -> Sequence[Event]:
+        place = self._place_of(workspace)
+        common, index = place.git_dir.parent.parent, place.git_dir / "index"
+        async with locked(common):
+            await snapshots.reveal(place)
+            if await snapshots.clean(place):
+                return ()
+            head = await commit_of(place, "HEAD")
+            return (await snapshots.save(common, workspace, workspace.name, head, index)).events
+
     async def ends(self, repo: Path, branch: str, base: str) -> tuple[str, str]:
         return await commits.ends(Place(git_dir=await common_dir(repo)), branch, base)
 

@@ -1,7 +1,7 @@
 """Sums over runs, made by the database: what they cost, how they went, what merged tasks took."""
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
+from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.cost import (
     By,
     CostReport,
@@ -121,6 +122,21 @@ def _shares(by: By, scope: _Scope) -> SelectBase:
 def _named(by: By) -> SelectBase:
     table, name = _NAMES[by]
     return select(table.c[name]).where(table.c.id == bindparam("wanted"))
+
+
+_SPENT_BY: dict[BudgetScope, tuple[ColumnElement[bool], ...]] = {
+    BudgetScope.RUN: (_RUN.id == bindparam("subject"),),
+    BudgetScope.TASK: (_RUN.task_id == bindparam("subject"),),
+    BudgetScope.PROJECT: (_RUN.project_id == bindparam("subject"),),
+    BudgetScope.DAY: (
+        _RUN.started_at >= bindparam("subject", type_=UtcTime()),
+        _RUN.started_at < bindparam("day_after", type_=UtcTime()),
+    ),
+}
+_SPENT: dict[BudgetScope, SelectBase] = {
+    scope: select(*_SUM).where(_RUN.started_at.is_not(None), *which)
+    for scope, which in _SPENT_BY.items()
+}
 
 
 def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
@@ -244,6 +260,15 @@ class Figures:
                 for row in work
             ],
         )
+
+    def spent(self, scope: BudgetScope, subject: str) -> Spent:
+        params: dict[str, Any] = {"subject": subject}
+        if scope is BudgetScope.DAY:
+            day = datetime.fromisoformat(subject).replace(tzinfo=UTC)
+            params = {"subject": day, "day_after": day + timedelta(days=1)}
+        found = self._session.one(_SPENT[scope], params)
+        assert found is not None
+        return _spent(*found)
 
     def _share(self, by: By, key: str | None, *numbers: Any) -> Share:
         name = self._session.scalar(_named(by), {"wanted": key}) if by in _NAMES else key

@@ -285,7 +285,9 @@ prompt = Table(
         unique=False,
     ),
     _partial(
-        "uq_am_prompt_flow", "task_id", where=f"{_OPEN} AND type NOT IN ('choice', 'permission')"
+        "uq_am_prompt_flow",
+        "task_id",
+        where=f"{_OPEN} AND type NOT IN ('choice', 'permission', 'budget')",
     ),
 )
 
@@ -303,6 +305,20 @@ pull = Table(
     UniqueConstraint("project_id", "number"),
     Index(None, "task_id"),
     _partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
+)
+
+grant = Table(
+    "am_grant",
+    metadata,
+    _id(),
+    _task(),
+    *_must("prompt_id", be=Id),
+    *_must("scope"),
+    *_must("subject", be=Id),
+    *_must("usd", be=Number),
+    *_must("created_at", be=UtcTime),
+    Index(None, "scope", "subject"),
+    Index(None, "task_id"),
 )
 
 host = Table(

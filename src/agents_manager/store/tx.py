@@ -20,6 +20,7 @@ from agents_manager.store.engines import READERS, Engines
 from agents_manager.store.events import Events
 from agents_manager.store.faults import named
 from agents_manager.store.figures import Figures
+from agents_manager.store.grants import Grants
 from agents_manager.store.hosts import Hosts
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
@@ -52,6 +53,7 @@ class Tx:
         self.access = Access(session)
         self.board = Board(session)
         self.figures = Figures(session)
+        self.grants = Grants(session)
         self.retention = Retention(session)
         self.hosts = Hosts(session)
 

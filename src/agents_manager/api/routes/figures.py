@@ -20,7 +20,7 @@ async def get_cost(s: Services, query: Annotated[forms.CostQuery, Query()]) -> p
     return pages.CostReport.of(
         await s.store.read(
             lambda tx: figures.cost(
-                tx, By(query.by), project=query.project, since=since, limit=query.limit
+                tx, s, By(query.by), project=query.project, since=since, limit=query.limit
             )
         )
     )

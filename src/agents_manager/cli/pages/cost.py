@@ -14,6 +14,7 @@ from agents_manager.cli.render import (
     title,
     took,
 )
+from agents_manager.domain.budget import Budget
 from agents_manager.domain.cost import By, CostReport, Merges, Share, Spent, StatsReport, Work
 
 NOTHING = Line("There are no runs to count.")
@@ -21,6 +22,30 @@ NO_KEY = {By.AGENT: "(no agent yet)", By.MODEL: "(the agent's default)"}
 
 
 def cost(report: CostReport) -> Iterator[Block]:
+    yield from _shares(report)
+    if report.budgets:
+        yield Line()
+        yield Table(
+            ("BUDGET", "OF", "LIMIT", "SPENT", "UNKNOWN", "LEFT"),
+            [_budget(budget) for budget in report.budgets],
+            cut=("OF",),
+        )
+
+
+def _budget(budget: Budget) -> tuple[str, ...]:
+    granted = f" ({money(budget.granted_usd)} granted)" if budget.granted_usd else ""
+    most = "at most " if budget.unknown else ""
+    return (
+        budget.scope.value,
+        budget.name,
+        f"{money(budget.limit_usd)}{granted}",
+        money(budget.spent_usd),
+        str(budget.unknown),
+        f"{most}{money(budget.left_usd)}" if budget.left_usd else "nothing",
+    )
+
+
+def _shares(report: CostReport) -> Iterator[Block]:
     if not report.total.runs:
         yield NOTHING
         return

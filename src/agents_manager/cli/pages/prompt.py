@@ -13,10 +13,12 @@ from agents_manager.cli.render import (
     ago,
     counted,
     lines,
+    money,
     one_line,
     short,
     title,
 )
+from agents_manager.domain.budget import Budget, spent
 from agents_manager.domain.payload import (
     NeedsInfo,
     OptionsProposed,
@@ -26,6 +28,7 @@ from agents_manager.domain.payload import (
 )
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
+    BudgetPayload,
     ChoicePayload,
     Decision,
     PermissionPayload,
@@ -131,6 +134,8 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
         return [f"{answer} --option {n}   # {c.label}" for n, c in enumerate(choices, 1)]
     if prompt.type is PromptType.PERMISSION:
         return [f"{answer} --option {name}" for name in ("allow", "run", "project", "deny")]
+    if prompt.type is PromptType.BUDGET:
+        return [f"{answer} --option grant --text 5   # $5.00 more", f"{answer} --option stop"]
     accept = recommended_answer(prompt.type, prompt.payload) is not None
     first = [f"{answer} --accept"] if accept else []
     if len(prompt.payload.get("questions", ())) > 1:
@@ -168,15 +173,8 @@ def _diff_tone(line: str) -> Tone:
 def asked(prompt: Prompt) -> Iterator[Block]:
     payload = prompt.payload
     match prompt.type:
-        case PromptType.INFO_REQUEST if "questions" in payload:
-            for number, question in enumerate(NeedsInfo.model_validate(payload).questions, 1):
-                yield from question_lines(number, question)
-                yield Line()
         case PromptType.INFO_REQUEST:
-            options = recommended_first(OptionsProposed.model_validate(payload).options)
-            for number, option in enumerate(options, 1):
-                yield from option_lines(number, option)
-                yield Line()
+            yield from _info(payload)
         case PromptType.REVIEW:
             yield from _work(prompt, payload)
         case PromptType.DOCUMENT_REVIEW:
@@ -191,6 +189,33 @@ def asked(prompt: Prompt) -> Iterator[Block]:
         case PromptType.PERMISSION:
             yield from permission_lines(PermissionPayload.model_validate(payload))
             yield Line()
+        case PromptType.BUDGET:
+            yield from _budget(BudgetPayload.model_validate(payload).budget)
+            yield Line()
+
+
+def _info(payload: Mapping[str, Any]) -> Iterator[Line]:
+    if "questions" in payload:
+        for number, question in enumerate(NeedsInfo.model_validate(payload).questions, 1):
+            yield from question_lines(number, question)
+            yield Line()
+        return
+    options = recommended_first(OptionsProposed.model_validate(payload).options)
+    for number, option in enumerate(options, 1):
+        yield from option_lines(number, option)
+        yield Line()
+
+
+def _budget(budget: Budget) -> Iterator[Line]:
+    facts = {
+        "Budget": f"{budget.scope}: {one_line(budget.name)}",
+        "Limit": money(budget.limit_usd),
+        "Granted": money(budget.granted_usd) if budget.granted_usd else "",
+        "Spent": spent(budget.spent_usd, budget.unknown).removesuffix(" spent"),
+    }
+    for name, fact in facts.items():
+        if fact:
+            yield Line(f"  {name:<9}{fact}")
 
 
 def permission_lines(wanted: PermissionPayload) -> Iterator[Line]:
@@ -307,7 +332,9 @@ def _closed(prompt: Prompt) -> Iterator[Line]:
     undone = ", and it was taken back" if prompt.status is PromptStatus.SUPERSEDED else ""
     yield title(f"{by} answered {ago(prompt.responded_at)} via {via}{undone}")
     response = prompt.response or {}
-    if "decision" in response:
+    if response.get("usd") is not None:
+        yield Line(f"  granted {money(response['usd'])} more")
+    elif "decision" in response:
         said = response.get("summary") or response.get("reason") or ""
         yield Line(f"  {response['decision']}: {one_line(said)}")
         yield from comment_lines(response.get("comments") or ())

@@ -8,11 +8,11 @@ from agents_manager.domain import event, question
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
-from agents_manager.domain.run import AgentError, Cost, ErrorClass, Run, RunStatus, Usage
+from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
-from agents_manager.flow import remedies, retries, transitions
+from agents_manager.flow import budgets, remedies, retries, transitions
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import progress
+from agents_manager.flow.runs import progress, spending
 from agents_manager.flow.runs.prepare import agent_actor
 from agents_manager.flow.runs.verdict import Check, Verdict
 
@@ -42,14 +42,23 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
                 output=output,
                 resets_at=datetime.fromisoformat(resets) if resets else None,
             )
-            fail(tx, s, run_id, error, halted=halted)
+            over_budget = verdict.get("over_budget", False)
+            fail(tx, s, run_id, error, halted=halted, over_budget=over_budget)
         else:
             _complete(tx, s, run, verdict, halted=halted)
 
     await s.store.write(write)
 
 
-def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError, *, halted: bool = False) -> None:
+def fail(
+    tx: Tx,
+    s: Services,
+    run_id: RunId,
+    error: AgentError,
+    *,
+    halted: bool = False,
+    over_budget: bool = False,
+) -> None:
     """Ends a live run with an error. The pipeline takes it when it is not tried again."""
     run = tx.runs.get(run_id)
     if not run.status.live:
@@ -65,6 +74,9 @@ def fail(tx: Tx, s: Services, run_id: RunId, error: AgentError, *, halted: bool 
         return
     failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
     tx.events.add(run.task_id, failed, actor, now)
+    if over_budget and not _stop_is_ordered(tx, run):
+        budgets.hold(tx, s, tx.runs.get(run_id), error.error)
+        return
     if not _stop_is_ordered(tx, run) and retries.schedule(tx, s, tx.runs.get(run_id), error):
         return
     fired = Fired(
@@ -118,15 +130,8 @@ def _reviewed(run: Run, review: Mapping[str, Any], verdict: Verdict) -> event.Re
 
 def keep(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     """What was used, what that cost, and the session to go on with."""
-    usage, cost = verdict.get("usage"), verdict.get("cost")
-    spent = Cost.model_validate(cost) if cost else None
-    tx.runs.update(
-        run.id,
-        usage=Usage.model_validate(usage) if usage else None,
-        cost_usd=spent.usd if spent else None,
-        cost_basis=spent.basis if spent else None,
-        session=verdict.get("session") or run.session,
-    )
+    spending.keep(tx, run.id, verdict)
+    tx.runs.update(run.id, session=verdict.get("session") or run.session)
     disbelieved = verdict.get("usage_refused")
     if disbelieved:
         told = event.UsageRefused(run=run.id, reason=disbelieved)

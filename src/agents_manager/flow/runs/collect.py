@@ -9,7 +9,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ExternalError
-from agents_manager.flow import artifacts, branches
+from agents_manager.flow import artifacts, branches, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Change, Services, Tx
 from agents_manager.flow.runs.prepare import of
@@ -25,11 +25,27 @@ DOCUMENTS = {
 
 async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if verdict.get("over_budget"):
+        await _attempt(s, run, lambda: _save(s, run, task, project))
     if "outcome" not in verdict or run.branch is None:
         return
     # First, and by itself: it is there whatever becomes of the branch.
     await _attempt(s, run, lambda: _keep_document(s, run, task, verdict))
     await _attempt(s, run, lambda: _keep_change(s, run, task, project, verdict))
+
+
+async def _save(s: Services, run: Run, task: Task, project: Project) -> None:
+    """What the run had not committed. It goes on from there, if more is granted."""
+    assert run.workspace is not None
+    saved = await s.workspaces.save(Path(run.workspace))
+    events = await snapshots.with_untold(s, task, project, saved)
+
+    def write(tx: Tx) -> None:
+        for happened in events:
+            mine = happened.model_copy(update={"run": run.id})
+            tx.events.add(task.id, mine, SYSTEM, s.clock.now())
+
+    await s.store.write(write)
 
 
 async def _attempt(s: Services, run: Run, part: Callable[[], Awaitable[None]]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agents_manager.domain import cost
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
@@ -14,10 +13,9 @@ from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
-from agents_manager.errors import InvalidInput
 from agents_manager.flow import branches, pipelines
 from agents_manager.flow.ports import Agent, Said, Services
-from agents_manager.flow.runs import checking, reports
+from agents_manager.flow.runs import checking, reports, spending
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
 
@@ -37,6 +35,8 @@ _ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
     "timeout": (ErrorClass.TIMEOUT, "The agent took longer than it may."),
     "stalled": (ErrorClass.STALLED, "The agent said nothing for too long."),
     "turns": (ErrorClass.BUDGET, "The agent took more turns than it may."),
+    "budget": (ErrorClass.BUDGET, "A budget is used up."),
+    "no_budget": (ErrorClass.BUDGET, "A budget was used up before this turn."),
     "cancelled": (ErrorClass.CANCELLED, "The agent was stopped."),
     "lost": (ErrorClass.INTERRUPTED, "The agent's runner was killed."),
     "refused": (ErrorClass.ENVIRONMENT, "The runner could not start the agent."),
@@ -51,7 +51,11 @@ async def conclude(
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
         verdict = trouble(ended.get("message") or why, error_class)
-        return {**verdict, **await kept(run, project, directory, s)}
+        if ended["reason"] == "no_budget":
+            return {**verdict, "over_budget": True, "begun": False}
+        if ended["reason"] == "budget":
+            verdict["over_budget"] = True
+        return {**verdict, **await spending.kept(run, project, directory, s)}
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
     said = await asyncio.to_thread(agent.read, directory)
@@ -60,7 +64,7 @@ async def conclude(
     verdict = await _once_more(run, project, verdict, asked, agent, s)
     if "again" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
-    return {**verdict, **_kept(run, project, said, s)}
+    return {**verdict, **spending.of_turn(run, project, said, s)}
 
 
 async def _once_more(
@@ -83,30 +87,6 @@ async def _once_more(
 
 def _repair(reason: str) -> Verdict:
     return Verdict(again=Again(kind="repair", round=0, text=reason))
-
-
-async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verdict:
-    """What counts of the output of a turn that was cut short: what it used, and its session. Best
-    effort, since the turn is over whatever can be read."""
-    if run.agent is None:
-        return Verdict()
-    try:
-        agent = s.agents.get(run.agent, project)
-        said = await asyncio.to_thread(agent.read, directory)
-        return _kept(run, project, said, s)
-    except (InvalidInput, OSError):
-        return Verdict()
-
-
-def _kept(run: Run, project: Project, said: Said, s: Services) -> Verdict:
-    prices = {**s.prices, **s.configs.of(project).prices}
-    spent = cost.of_turn(said.usage, run.model, prices)
-    return Verdict(
-        usage=said.usage.model_dump(mode="json") if said.usage else None,
-        usage_refused=said.usage_refused,
-        cost=spent.model_dump(mode="json") if spent else None,
-        session=said.session,
-    )
 
 
 async def _judge(

@@ -9,12 +9,12 @@ from agents_manager.domain import context, template
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents, pipelines
-from agents_manager.flow.ports import Agent, Endpoint, Services, Turn, Tx
-from agents_manager.flow.runs import permissions, reports
+from agents_manager.flow import agents, budgets, pipelines
+from agents_manager.flow.ports import Agent, Ended, Endpoint, Services, Turn, Tx
+from agents_manager.flow.runs import permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, SYSTEM
 from agents_manager.flow.runs.prepare import of
-from agents_manager.flow.runs.verdict import Again, Ending
+from agents_manager.flow.runs.verdict import Again, Ending, Verdict
 
 
 async def drive(
@@ -30,6 +30,9 @@ async def drive(
         agent = agents.allowed(s, run.agent, project, run.overrides.together)
     except InvalidInput as error:
         return await _refused(s, directory, error)
+    past, over = await spending.before(run_id, number, s)
+    if over is not None:
+        return Ending(reason="no_budget", exit_code=None, truncated=False, message=over)
     registry = pipelines.registry_of(s, project)
 
     def read(tx: Tx) -> tuple[int, list[str]]:
@@ -61,11 +64,36 @@ async def drive(
         kept[ASKED] = turn.prompt
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
-    if agent.capabilities.asks_permission:
-        ended = await permissions.wait(s, run_id, number, directory)
-    else:
+    ended = await _ended(s, run_id, agent, number, directory, past)
+    ending = Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
+    if ended.reason == "budget":
+        why = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
+        return {**ending, "message": why} if why else ending
+    return ending
+
+
+async def _ended(
+    s: Services,
+    run_id: RunId,
+    agent: Agent,
+    number: int,
+    directory: Path,
+    past: Sequence[Verdict],
+) -> Ended:
+    """Waits for the end of a turn; until then its budgets are watched, and people answer what it
+    asks for."""
+    asks = agent.capabilities.asks_permission
+    async with asyncio.TaskGroup() as group:
+        attendants = [group.create_task(spending.watch(s, run_id, agent, number, past))]
+        if asks:
+            attendant = permissions.attend(s, run_id, number, directory)
+            attendants.append(group.create_task(attendant))
         ended = await s.runners.wait(directory)
-    return Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
+        for task in attendants:
+            task.cancel()
+    if asks:
+        await permissions.withdraw(s, run_id)
+    return ended
 
 
 def earlier(tx: Tx, run: Run) -> int:

@@ -23,23 +23,14 @@ from agents_manager.domain.question import Ask
 from agents_manager.domain.run import Run
 from agents_manager.errors import AgentsManagerError
 from agents_manager.flow import asking
-from agents_manager.flow.ports import Ended, Services, Tx
+from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.2
 log = structlog.get_logger()
 
 
-async def wait(s: Services, run_id: RunId, turn: int, directory: Path) -> Ended:
-    """Waits for the end of a turn, and has people answer what is asked for until then."""
-    async with asyncio.TaskGroup() as group:
-        attendant = group.create_task(_attend(s, run_id, turn, directory))
-        ended = await s.runners.wait(directory)
-        attendant.cancel()
-    await s.store.write(lambda tx: _withdraw(tx, s, run_id))
-    return ended
-
-
-async def _attend(s: Services, run_id: RunId, turn: int, directory: Path) -> None:
+async def attend(s: Services, run_id: RunId, turn: int, directory: Path) -> None:
+    """Has people answer what a turn asks for, until it is cancelled."""
     number = 1
     while True:
         try:
@@ -49,6 +40,11 @@ async def _attend(s: Services, run_id: RunId, turn: int, directory: Path) -> Non
         except (AgentsManagerError, OSError) as error:
             log.warning("permission.not_asked", run=run_id, number=number, error=str(error))
         await asyncio.sleep(POLL_S)
+
+
+async def withdraw(s: Services, run_id: RunId) -> None:
+    """The turn is over: nobody waits for its answers any more."""
+    await s.store.write(lambda tx: _withdraw(tx, s, run_id))
 
 
 async def _answered(s: Services, run_id: RunId, turn: int, number: int, directory: Path) -> bool:
@@ -124,7 +120,6 @@ def _of(tx: Tx, run_id: RunId) -> list[Prompt]:
 
 
 def _withdraw(tx: Tx, s: Services, run_id: RunId) -> None:
-    """Nobody waits for these answers any more."""
     for prompt in _of(tx, run_id):
         if prompt.status is PromptStatus.PENDING:
             asking.close(tx, s, prompt, PromptStatus.CANCELLED)

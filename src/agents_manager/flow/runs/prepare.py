@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import event
-from agents_manager.domain.event import Event, WorkspaceEvent
+from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved, WorkspaceEvent
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
-from agents_manager.flow import agents, branches, pipelines, snapshots
+from agents_manager.flow import agents, branches, budgets, pipelines, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.verdict import Verdict, trouble
@@ -26,6 +26,9 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     if run.status is RunStatus.RUNNING:
         return None  # A later attempt: the agent may have been at work, and that work must stay.
     try:
+        over = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
+        if over is not None:
+            return {**trouble(over, ErrorClass.BUDGET), "over_budget": True}
         agent = run.agent or s.configs.of(project).default_agent
         chosen = agents.allowed(s, agent, project, run.overrides.together)
         run = replace(run, agent=agent)
@@ -36,6 +39,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
         workspace = await _workspace(s, run, project, task, ground)
         await _tell(s, run, task, await _happened(s, run, task, project, workspace))
+        await _take_up(s, run, task, project, workspace)
         refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
         raise
@@ -72,6 +76,35 @@ async def _happened(
     if [r.id for r in runs] == [run.id]:
         return workspace.events
     return await snapshots.with_untold(s, task, project, workspace.events)
+
+
+async def _take_up(
+    s: Services, run: Run, task: Task, project: Project, workspace: Workspace
+) -> None:
+    """Puts back what a run had not committed that a budget stopped, so that its session finds it
+    where it was. What was saved just now is told to the agent instead."""
+    number = await s.store.read(lambda tx: _left(tx, run))
+    if number is None or any(isinstance(e, SnapshotSaved) for e in workspace.events):
+        return
+    known = await s.workspaces.snapshots(Path(project.path), task.id, number - 1)
+    left = next((one for one in known if one.number == number), None)
+    if left is None or left.head != workspace.head_sha:
+        return
+    await s.workspaces.restore(Path(project.path), left, workspace)
+    to = str(workspace.path)
+    await _tell(s, run, task, (SnapshotRestored(number=number, to=to, by=SYSTEM.name),))
+
+
+def _left(tx: Tx, run: Run) -> int | None:
+    """The snapshot of the run before this one, if its budget ended that."""
+    begun = [r for r in tx.runs.of_task(run.task_id) if r.started_at and r.id != run.id]
+    last = begun[-1] if begun else None
+    if last is None or last.error is None or last.error.error_class is not ErrorClass.BUDGET:
+        return None
+    saved = tx.events.last(run.task_id, SnapshotSaved.model_fields["type"].default)
+    assert last.started_at is not None
+    mine = saved is not None and saved.data["run"] == last.id and saved.time >= last.started_at
+    return saved.data["number"] if saved is not None and mine else None
 
 
 async def _tell(s: Services, run: Run, task: Task, events: Sequence[Event]) -> None:

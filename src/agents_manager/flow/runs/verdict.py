@@ -39,6 +39,10 @@ class Verdict(TypedDict, total=False):
     """The text of the final message, where it is the result."""
     error: str
     error_class: str
+    begun: bool
+    """False: nothing was started for this turn, so that it used nothing."""
+    over_budget: bool
+    """A budget is used up, and an admin is asked for more."""
     resets_at: str | None
     """When the provider said that its limit ends."""
     again: Again
