@@ -1,5 +1,6 @@
 """What runs cost and how they went, over HTTP."""
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -32,7 +33,8 @@ async def test_cost_and_stats(api: httpx.AsyncClient, scene: Scene) -> None:
     spent = {"runs": 2, "unknown": 1, "cost_usd": 0.5}
     share = {"key": scene.project.id, "name": "shop", "spent": spent}
     assert (await api.get(f"{API}/cost")).json() == {
-        **{"by": "project", "since": None, "total": spent, "shares": [share], "left_out": 0}
+        **{"by": "project", "since": None, "total": spent, "shares": [share], "left_out": 0},
+        "budgets": [],
     }
     first = (await api.get(f"{API}/cost?by=task&limit=1&since=1d&project=shop")).json()
     assert (first["total"], first["left_out"]) == (spent, 1)
@@ -44,6 +46,24 @@ async def test_cost_and_stats(api: httpx.AsyncClient, scene: Scene) -> None:
     assert [a["agent"] for a in stats["agents"]] == ["scripted"]
     runs = (await api.get(f"{API}/runs")).json()["items"]
     assert [(r["cost_usd"], r["cost_basis"]) for r in runs] == [(None, None), (0.5, "computed")]
+
+
+async def test_budgets_and_what_is_left(api: httpx.AsyncClient, scene: Scene) -> None:
+    await ran(scene, 0.5)
+    await ran(scene, None)
+    limits = {"budgets": {"projectUsd": 2, "taskUsd": 0.4, "dayUsd": 9}}
+    (scene.s.home / "config.json").write_text(json.dumps(limits))
+    told = (await api.get(f"{API}/cost?by=task")).json()["budgets"]
+    assert [(b["scope"], b["limit_usd"], b["left_usd"], b["unknown"]) for b in told] == [
+        ("project", 2, 1.5, 1),
+        ("task", 0.4, 0, 0),
+        ("task", 0.4, 0.4, 1),
+        ("day", 9, 8.5, 1),
+    ]
+    assert told[0] == {
+        **{"scope": "project", "subject": scene.project.id, "name": "shop", "unknown": 1},
+        **{"limit_usd": 2, "granted_usd": 0, "spent_usd": 0.5, "left_usd": 1.5},
+    }
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain.budget import BudgetScope, Grant
 from agents_manager.domain.cost import By, Merges, Share, Spent, Work
-from agents_manager.domain.ids import ProjectId
+from agents_manager.domain.ids import ProjectId, PromptId, TaskId
 from agents_manager.domain.run import CostBasis, Run, RunStatus
 from agents_manager.domain.task import ArtifactType, PullState, Result
 from agents_manager.flow.ports import Tx
@@ -100,6 +101,47 @@ async def test_cost_of_a_project_since_a_time_and_the_dearest_first(any_store: D
     assert report.total == spent(2, 1, 0.2)
     assert [s.key for s in report.shares] == ["task-1"]
     assert report.left_out == 1
+
+
+@pytest.mark.parametrize(
+    ("scope", "subject", "sum"),
+    [
+        (BudgetScope.RUN, "a", (1, 0, 0.1)),
+        (BudgetScope.RUN, "f", (0, 0, None)),
+        (BudgetScope.TASK, "task-1", (3, 1, 0.3)),
+        (BudgetScope.PROJECT, "project-1", (4, 2, 0.3)),
+        (BudgetScope.DAY, "2026-03-01", (2, 1, 0.1)),
+        (BudgetScope.DAY, "2026-03-03", (1, 0, 5.0)),
+        (BudgetScope.DAY, "2026-03-04", (0, 0, None)),
+    ],
+)
+async def test_what_counts_for_a_budget(
+    any_store: Database, scope: BudgetScope, subject: str, sum: Any
+) -> None:
+    await any_store.write(scene)
+    assert await any_store.read(lambda tx: tx.figures.spent(scope, subject)) == spent(*sum)
+
+
+async def test_grants_add_up_until_they_are_taken_back(any_store: Database) -> None:
+    def grant(id: str, prompt: str, subject: str, usd: float) -> Grant:
+        about = {"task_id": "task-1", "prompt_id": prompt, "scope": BudgetScope.PROJECT}
+        return Grant(id=id, subject=subject, usd=usd, created_at=later(0), **about)
+
+    def give(tx: Tx) -> None:
+        furnish(tx, "task-1")
+        for one in (grant("a", "p", "x", 1.5), grant("b", "q", "x", 2), grant("c", "q", "y", 9)):
+            tx.grants.add(one)
+
+    async def total(scope: BudgetScope, subject: str) -> float:
+        return await any_store.read(lambda tx: tx.grants.total(scope, subject))
+
+    await any_store.write(give)
+    assert [await total(BudgetScope.PROJECT, one) for one in ("x", "y", "z")] == [3.5, 9, 0]
+    assert await total(BudgetScope.TASK, "x") == 0
+    await any_store.write(lambda tx: tx.grants.take_back(PromptId("q")))
+    assert [await total(BudgetScope.PROJECT, one) for one in ("x", "y")] == [1.5, 0]
+    await any_store.write(lambda tx: tx.tasks.delete(TaskId("task-1")))
+    assert await total(BudgetScope.PROJECT, "x") == 0
 
 
 async def test_nothing_has_run(any_store: Database) -> None:

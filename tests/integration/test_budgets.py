@@ -159,9 +159,13 @@ async def test_what_is_unknown_is_told_and_never_nothing(world: World) -> None:
 async def test_an_agent_that_lies_cannot_earn_money(world: World) -> None:
     world.configure({"budgets": {"runUsd": 1}})
     lies = {"usage": {"cost_usd": -5.0}}
-    steps = [usage(0.5), lies, {"outcome": "no_changes"}]
+    steps = [usage(0.5), {"sleep": 0.5}, lies, {"sleep": 0.5}, {"outcome": "no_changes"}]
     task = await world.start(script(steps), pipeline="simple")
-    view = await world.until(task, "needs_decision")
+    await world.wait(task, lambda v: bool(v.run and v.run.cost_usd), "spending")
+    seen: set[float | None] = set()
+    while (view := await world.view(task)).run is not None:
+        seen.add(view.run.cost_usd)
+    assert seen == {0.5}
     assert view.runs[0].cost_usd is None
     assert "cost.usage_refused" in await world.types(task)
 

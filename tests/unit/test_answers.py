@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import pytest
@@ -404,6 +405,50 @@ def test_a_permission_reaches_no_further_than_known() -> None:
     raw = {"allow": True, "scope": "always"}
     assert "scope: " in problems(PromptType.PERMISSION, WANTED, raw)
     assert recommended_answer(PromptType.PERMISSION, WANTED) is None
+
+
+# ------------------------------------------------------------------------------------ budgets
+
+USED_UP = {
+    **{"scope": "task", "subject": "t", "name": "T", "unknown": 0},
+    **{"limit_usd": 1.0, "granted_usd": 0.0, "spent_usd": 1.5},
+}
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ({"decision": "grant"}, "Say how much more may be spent."),
+        ({"decision": "grant", "usd": 0}, "A grant is more than 0"),
+        ({"decision": "grant", "usd": -1}, "usd: -1"),
+        ({"decision": "grant", "usd": math.nan}, "usd: "),
+        ({"decision": "grant", "usd": math.inf}, "usd: "),
+        ({"decision": "grant", "usd": "5"}, "usd: "),
+        ({"decision": "grant", "usd": True}, "usd: "),
+        ({"decision": "grant", "usd": 1e7}, "at most a million dollars"),
+        ({"decision": "grant", "usd": 0.5}, "leaves nothing to spend: $1.50 spent, of $1.00."),
+        ({"decision": "stop", "usd": 5}, "Stopping grants nothing."),
+        ({"decision": "maybe"}, "decision: "),
+        ({"usd": 5}, "decision: "),
+    ],
+)
+def test_what_is_no_grant_is_refused(raw: Any, says: str) -> None:
+    assert says in problems(PromptType.BUDGET, USED_UP, raw)
+
+
+def test_a_grant_or_its_refusal() -> None:
+    granted = validate_answer(PromptType.BUDGET, USED_UP, {"decision": "grant", "usd": 0.51})
+    assert granted == {"decision": "grant", "usd": 0.51}
+    stopped = validate_answer(PromptType.BUDGET, USED_UP, {"decision": "stop"})
+    assert stopped == {"decision": "stop", "usd": None}
+    assert recommended_answer(PromptType.BUDGET, USED_UP) is None
+    assert default_after_s(PromptType.BUDGET, USED_UP) is None
+
+
+def test_a_run_that_goes_on_has_what_is_granted_for_it() -> None:
+    used_up = {**USED_UP, "scope": "run"}
+    granted = validate_answer(PromptType.BUDGET, used_up, {"decision": "grant", "usd": 0.1})
+    assert granted["usd"] == 0.1
 
 
 # ------------------------------------------------------------------------------------ splits

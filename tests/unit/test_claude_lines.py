@@ -164,7 +164,7 @@ def test_what_was_used_so_far_counts_each_message_once() -> None:
     listener = Listener()
     told = [line for m in (part("a", 1), part("a", 3), part("b", 4)) for line in listener.lines(m)]
     assert [(t["input_tokens"], t["output_tokens"]) for t in told] == [(5, 1), (5, 3), (10, 7)]
-    assert told[-1]["type"] == "usage_so_far"
+    assert (told[-1]["type"], told[-1]["model"]) == ("usage_so_far", "m")
     assert (told[-1]["cache_read_tokens"], told[-1]["cache_write_tokens"]) == (4, 0)
 
 

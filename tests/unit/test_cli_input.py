@@ -99,6 +99,9 @@ def one(**answer: Any) -> dict[str, Any]:
             {"allow": True, "scope": "project"},
         ),
         (PromptType.PERMISSION, {}, "deny", None, {"allow": False}),
+        (PromptType.BUDGET, {}, "grant", "$2.50", {"decision": "grant", "usd": 2.5}),
+        (PromptType.BUDGET, {}, "1", None, {"decision": "grant"}),
+        (PromptType.BUDGET, {}, "stop", None, {"decision": "stop"}),
     ],
 )
 def test_options_become_the_answer_that_every_door_sends(
@@ -109,6 +112,11 @@ def test_options_become_the_answer_that_every_door_sends(
     answer: dict[str, Any],
 ) -> None:
     assert answering.from_options(prompt(type, payload), option, text) == answer
+
+
+def test_an_amount_is_a_number() -> None:
+    with pytest.raises(InvalidAnswer, match='"a lot" is no amount; write dollars, such as 5'):
+        answering.from_options(prompt(PromptType.BUDGET, {}), "grant", "a lot")
 
 
 @pytest.mark.parametrize(

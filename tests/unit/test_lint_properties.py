@@ -20,7 +20,8 @@ from tests.pipeline_walks import ANY_STEP, HOOK, REGISTRY, sound_pipeline
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
-OF_A_STATUS = [kind for kind in PromptType if kind is not PromptType.PERMISSION]
+OF_A_RUN = (PromptType.PERMISSION, PromptType.BUDGET)
+OF_A_STATUS = [kind for kind in PromptType if kind not in OF_A_RUN]
 
 # ------------------------------------------------------------------------------ any pipeline
 

@@ -368,6 +368,7 @@ def test_a_status_says_for_how_long_and_whom_it_asks() -> None:
         ({"roles": [""]}, "statuses.2.prompt.roles.0"),
         ({"role": ["lead"]}, 'Did you mean "roles"?'),
         ({"type": "permission"}, "a permission is asked for by a run, not by a status"),
+        ({"type": "budget"}, "a budget is asked for by a run, not by a status"),
     ],
 )
 def test_a_status_that_asks_wrongly_is_refused(prompt: dict[str, Any], said: str) -> None:

@@ -723,3 +723,34 @@ def test_wrong_rules_of_retention_are_refused(
     with pytest.raises(InvalidConfig) as refused:
         files.retention()
     assert fault in " ".join(refused.value.details)
+
+
+def test_budgets_are_merged_over_the_layers(
+    files: ConfigFiles, project: Project, tmp_path: Path
+) -> None:
+    assert files.of(project).budgets == {}
+    _write(tmp_path / "home" / "config.json", {"budgets": {"runUsd": 5, "dayUsd": 100}})
+    own = Path(project.path, settings.PROJECT_FOLDER, "config.json")
+    _write(own, {"budgets": {"runUsd": 1.5, "dayUsd": None}})
+    assert files.of(project).budgets == {"run": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("budgets", "fault"),
+    [
+        ({"runUsd": 0}, "runUsd: a budget is more than 0 dollars, not 0; leave it out for no"),
+        ({"dayUsd": -2}, "dayUsd: a budget is more than 0 dollars, not -2"),
+        ({"taskUsd": "5"}, "taskUsd: "),
+        ({"taskUsd": True}, "taskUsd: "),
+        ({"taskUsd": 1e9}, "taskUsd: "),
+        ({"projectUSD": 5}, 'no key "projectUSD". Did you mean "projectUsd"?'),
+        (5, "budgets: "),
+    ],
+)
+def test_wrong_budgets_are_refused(
+    files: ConfigFiles, project: Project, tmp_path: Path, budgets: Any, fault: str
+) -> None:
+    _write(tmp_path / "home" / "config.json", {"budgets": budgets})
+    with pytest.raises(InvalidConfig) as refused:
+        files.of(project)
+    assert fault in " ".join(refused.value.details)

@@ -142,7 +142,8 @@ class Gauge:
         self._at = at
 
     def moved(self) -> bool:
-        """Whether another usage is known than at the last look."""
+        """Whether more is known than at the last look. What is not believed any more was at least
+        that much, until its run is over."""
         if self.meter is None:
             return False
         before = self.meter.usage
@@ -151,7 +152,7 @@ class Gauge:
                 if piece.whole:
                     self.meter.take(piece.data.removesuffix(b"\n"))
             self._at = batch[-1].next
-        return self.meter.usage != before
+        return self.meter.usage not in (None, before)
 
 
 async def _told(s: Services, run_id: RunId, gauge: Gauge, past: Sequence[Verdict]) -> str | None:
