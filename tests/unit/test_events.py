@@ -4,6 +4,7 @@ from typing import Any, get_args
 import pytest
 
 from agents_manager.domain import event
+from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.effects import EFFECT, HOOK_POLICIES, Effect
 from agents_manager.domain.event import EVENT, Event, Happening, Level
 from agents_manager.domain.run import RunStatus
@@ -22,6 +23,8 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "str": text,
         "int": 3,
         "bool": True,
+        "float": 0.5,
+        "BudgetScope": "task",
         "float | None": None,
         "<class 'datetime.datetime'>": "2026-11-15T12:00:00Z",
         "str | None": text,
@@ -31,7 +34,7 @@ def sample(member: type[Any], text: str = "words") -> Any:
     }
     fields = {
         name: values[getattr(field.annotation, "__name__", "")]
-        if field.annotation in (str, int, bool)
+        if field.annotation in (str, int, bool, float, BudgetScope)
         else values[str(field.annotation)]
         for name, field in member.model_fields.items()
         if name != "type"
