@@ -34,12 +34,12 @@ def cost(report: CostReport) -> Iterator[Block]:
 
 def _budget(budget: Budget) -> tuple[str, ...]:
     granted = f" ({money(budget.granted_usd)} granted)" if budget.granted_usd else ""
-    most = "at most " if budget.unknown else ""
+    least, most = ("at least ", "at most ") if budget.unknown else ("", "")
     return (
         budget.scope.value,
         budget.name,
         f"{money(budget.limit_usd)}{granted}",
-        money(budget.spent_usd),
+        f"{least}{money(budget.spent_usd)}",
         str(budget.unknown),
         f"{most}{money(budget.left_usd)}" if budget.left_usd else "nothing",
     )
