@@ -5,8 +5,8 @@ from alembic import op
 
 from agents_manager.store import columns
 
-revision = "0014"
-down_revision = "0013"
+revision = "0013"
+down_revision = "0012"
 
 
 def upgrade() -> None:
