@@ -12,8 +12,9 @@ import stat
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import time as time_of_day
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -396,6 +397,8 @@ class Reading:
     files: tuple[File, ...]
     config: Config
     instructions: str
+    made: dict[str, ProjectConfig] = field(default_factory=dict[str, ProjectConfig], repr=False)
+    """What they come to, by the agent that works."""
 
     def written(self, *place: str) -> tuple[File, int] | None:
         """The file that has the last word there, and the line."""
@@ -431,57 +434,15 @@ class ConfigFiles:
         self._looks: dict[str | None, Look] = {}
 
     def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
+        """Asked many times in a run, so it is made once for all runs that nothing is set for."""
         reading = self._reading(project)
-        config = reading.config
-        own = _programs(reading.files[-1].values)
-        checks = {n: c for n, c in config.checks.items() if c.enabled}
-        work = Work.of(config, run)
-        return ProjectConfig(
-            default_agent=config.default_agent_type,
-            default_pipeline=config.default_pipeline,
-            pipeline_by_type=config.pipeline_by_type,
-            branch_prefix=work.said("branchPrefix"),
-            auto_commit=work.said("autoCommit"),
-            auto_push=work.said("autoPush"),
-            checks=tuple(
-                CheckSpec(
-                    name=name,
-                    command=check.command,
-                    severity=check.severity,
-                    modes=check.modes,
-                    timeout_s=check.timeout / 1000,
-                )
-                for name, check in checks.items()
-            ),
-            fail_on_error=config.fail_on_error,
-            fail_on_warning=config.fail_on_warning,
-            max_fix_rounds=config.max_fix_rounds,
-            review_agent=config.review.agent,
-            assume_approved=config.review.assume_approved,
-            commands=_commands(checks, own, config.setup),
-            commands_fingerprint=_fingerprint(checks, own, config.setup),
-            own_agents=own,
-            instructions=reading.instructions,
-            reminders=_reminders(config),
-            base_branch=work.said("baseBranch"),
-            workspace=WorkspaceRules(
-                root=_root(config.worktree_root, project),
-                rebase=work.said("rebaseOnStart"),
-                tell_leftovers=work.said("preserveUncommitted"),
-            ),
-            setup=SetupSpec(
-                commands=config.setup if work.said("installDeps") else (),
-                inputs=config.setup_inputs,
-                timeout_s=config.setup_timeout / 1000,
-            ),
-            prices=config.prices,
-            retries={
-                ErrorClass(name): getattr(config.retries, name).rule()
-                for name in RetriesConfig.model_fields
-            },
-            limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
-            budgets=config.budgets.value(),
-        )
+        work = Work.of(reading.config, run)
+        if work.overrides.together:
+            return _made(reading, work, project)
+        known = reading.made.get(work.agent)
+        if known is None:
+            known = reading.made[work.agent] = _made(reading, work, project)
+        return known
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
         return self.config(project).agents
@@ -635,10 +596,10 @@ class Work:
 
     def _configured(self, key: str) -> Any:
         own = self._own(key)
-        return getattr(self.config, to_snake(key)) if own is None and key in SHARED else own
+        return getattr(self.config, _snake(key)) if own is None and key in SHARED else own
 
     def _own(self, key: str) -> Any:
-        return getattr(self.entry, KEYS.get(key, to_snake(key)))
+        return getattr(self.entry, KEYS.get(key) or _snake(key))
 
     def layer(self, reading: Reading, key: str) -> str:
         if key in self.overrides.run:
@@ -648,6 +609,61 @@ class Work:
         if key in SHARED and self._own(key) is None:
             return reading.layer(key) or "default"
         return reading.layer("agents", self.agent, key) or "adapter default"
+
+
+_snake = cache(to_snake)
+
+
+def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
+    config = reading.config
+    own = _programs(reading.files[-1].values)
+    checks = {n: c for n, c in config.checks.items() if c.enabled}
+    return ProjectConfig(
+        default_agent=config.default_agent_type,
+        default_pipeline=config.default_pipeline,
+        pipeline_by_type=config.pipeline_by_type,
+        branch_prefix=work.said("branchPrefix"),
+        auto_commit=work.said("autoCommit"),
+        auto_push=work.said("autoPush"),
+        checks=tuple(
+            CheckSpec(
+                name=name,
+                command=check.command,
+                severity=check.severity,
+                modes=check.modes,
+                timeout_s=check.timeout / 1000,
+            )
+            for name, check in checks.items()
+        ),
+        fail_on_error=config.fail_on_error,
+        fail_on_warning=config.fail_on_warning,
+        max_fix_rounds=config.max_fix_rounds,
+        review_agent=config.review.agent,
+        assume_approved=config.review.assume_approved,
+        commands=_commands(checks, own, config.setup),
+        commands_fingerprint=_fingerprint(checks, own, config.setup),
+        own_agents=own,
+        instructions=reading.instructions,
+        reminders=_reminders(config),
+        base_branch=work.said("baseBranch"),
+        workspace=WorkspaceRules(
+            root=_root(config.worktree_root, project),
+            rebase=work.said("rebaseOnStart"),
+            tell_leftovers=work.said("preserveUncommitted"),
+        ),
+        setup=SetupSpec(
+            commands=config.setup if work.said("installDeps") else (),
+            inputs=config.setup_inputs,
+            timeout_s=config.setup_timeout / 1000,
+        ),
+        prices=config.prices,
+        retries={
+            ErrorClass(name): getattr(config.retries, name).rule()
+            for name in RetriesConfig.model_fields
+        },
+        limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
+        budgets=config.budgets.value(),
+    )
 
 
 def _default_agent(config: Config) -> Mapping[str, AgentConfig]:

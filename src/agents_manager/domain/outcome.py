@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -31,11 +32,17 @@ class Outcome:
 
     @property
     def payload_schema(self) -> Mapping[str, Any] | None:
-        return self.payload.model_json_schema() if self.payload else self.schema
+        return _schema_of(self.payload) if self.payload else self.schema
 
     @property
     def aliases(self) -> tuple[str, ...]:
         return tuple(alias for alias, name in OUTCOME_ALIASES.items() if name == self.name)
+
+
+@cache
+def _schema_of(payload: type[Lenient]) -> Mapping[str, Any]:
+    """Kept: to make one takes longer than all else that a run is told."""
+    return payload.model_json_schema()
 
 
 BUILT_IN = (
