@@ -4,6 +4,7 @@ commit. Asked of the repository alone: a `.gitattributes` of an agent cannot hid
 import hashlib
 import os
 import re
+import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -12,7 +13,9 @@ from agents_manager.domain import names
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.flow.ports import Change, Written
 from agents_manager.scm.git import (
+    Output,
     Place,
+    both,
     branch_tip,
     common_dir,
     first_error,
@@ -87,9 +90,12 @@ async def between(place: Place, start: str, head: str) -> Change:
     """What a branch added from one commit to another."""
     path = f"{checked(start)}..{checked(head)}"
     fields = "--format=%H%x00%s%x00%an"
-    log = await git(place, "log", "-z", "--reverse", fields, "--end-of-options", path)
+    log, stat = await both(
+        git(place, "log", "-z", "--reverse", fields, "--end-of-options", path),
+        git(place, "diff-tree", "-z", "--numstat", *PLAIN, start, head),
+    )
     entries = iter(item.decode(errors="replace") for item in log.items)
-    files, additions, deletions = await _totals(place, start, head)
+    files, additions, deletions = _totals(stat)
     return Change(
         base_sha=start,
         head_sha=head,
@@ -103,8 +109,7 @@ async def between(place: Place, start: str, head: str) -> Change:
     )
 
 
-async def _totals(place: Place, start: str, head: str) -> tuple[int, int, int]:
-    stat = await git(place, "diff-tree", "-z", "--numstat", *PLAIN, start, head)
+def _totals(stat: Output) -> tuple[int, int, int]:
     files = additions = deletions = 0
     entries = iter(stat.items)
     for entry in entries:
@@ -132,13 +137,16 @@ async def written(repo: Path, base_sha: str, head_sha: str) -> Written:
     """Every commit counts, also what a later one took back: all of them are handed over."""
     place = Place(git_dir=await common_dir(repo), settings=WRITTEN_WHOLE)
     since = f"{checked(base_sha)}..{checked(head_sha)}"
-    log = await git(place, "log", "-z", "--format=%H%x00%B", since, limit=WRITTEN_LIMIT)
-    entries = [item.decode(errors="replace") for item in log.items]
-    patch = await git(place, "log", "--format=", *WRITTEN, since, limit=WRITTEN_LIMIT)
+    # Drawn by lot, as any other mark could stand in a file.
+    mark = secrets.token_hex(16)
+    asked = ("log", f"--format={mark}%H%x00%B%x00", *WRITTEN, since)
+    log = await git(place, *asked, limit=WRITTEN_LIMIT)
+    told = log.stdout.decode(errors="replace").split(mark)[1:]
+    commits = [(*one.split("\0", 2), "", "")[:3] for one in told]
     return Written(
-        messages=tuple(zip(entries[::2], entries[1::2], strict=False)),
-        patch=patch.stdout.decode(errors="replace"),
-        cut=log.cut or patch.cut,
+        messages=tuple((sha, message) for sha, message, _ in commits),
+        patch="".join(patch for _, _, patch in commits),
+        cut=log.cut,
     )
 
 

@@ -10,11 +10,12 @@ import shutil
 import signal
 import stat
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, GitKilled, InvalidRepository
@@ -159,6 +160,18 @@ async def git(
     if check and output.code and not output.cut:
         raise GitError(f"git {verb} failed: {first_error(output)}")
     return output
+
+
+async def both(
+    one: Coroutine[Any, Any, Output], other: Coroutine[Any, Any, Output]
+) -> tuple[Output, Output]:
+    """Two questions that do not wait for each other; if one fails the other is ended."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(one), group.create_task(other)
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    return asked[0].result(), asked[1].result()
 
 
 def _flags(place: Place | Path) -> list[str]:

@@ -9,6 +9,7 @@ import shutil
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +137,10 @@ class Tree:
 
 
 def registered(common: Path, path: Path) -> Path | None:
-    """The repository's folder about the worktree at a path."""
-    known = (common / "worktrees").glob("*/gitdir")
+    """The repository's folder about the worktree at a path. Git gives it the name of the worktree's
+    own unless that is taken, so there it is looked for first."""
+    folders = common / "worktrees"
+    known = chain([folders / path.name / "gitdir"], folders.glob("*/gitdir"))
     return next((file.parent for file in known if read(file) == str(path / ".git")), None)
 
 
