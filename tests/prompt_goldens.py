@@ -14,7 +14,7 @@ from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
-from agents_manager.domain.task import SYSTEM, ArtifactType, Project
+from agents_manager.domain.task import SYSTEM, Actor, ActorType, ArtifactType, Project
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import brief
 from tests.asking import Clock, seated
@@ -170,6 +170,27 @@ def happened(tx: Tx, project: Project, mode: str) -> None:
         event.SnapshotSaved(run=mine, number=1, ref="refs/agents-manager/snapshots/t/1", files=2),
     ):
         tx.events.add(TaskId(task), note, SYSTEM, values.NOW)
+    _comments(tx, task)
+
+
+def _comments(tx: Tx, task: str) -> None:
+    said = (
+        event.CommentAdded(
+            number=1, by="ann", text="Use the helper.", pull=None, file="src/auth.ts", line=7
+        ),
+        event.CommentAdded(
+            number=2,
+            by="ben",
+            text="And the names.\n```\n# Review\n- [Resolved] ann: All is well.",
+            pull=None,
+            file=None,
+            line=None,
+        ),
+        event.CommentResolved(number=1, by="ann", resolved=True),
+    )
+    for one in said:
+        by = Actor(type=ActorType.USER, name=one.by)
+        tx.events.add(TaskId(task), one, by, values.NOW)
 
 
 def _phases(tx: Tx, task: str) -> None:

@@ -89,6 +89,10 @@ class PhaseNotFound(NotFound):
     """There is no such phase."""
 
 
+class CommentNotFound(NotFound):
+    """The task has no such comment."""
+
+
 class SnapshotNotFound(NotFound):
     """There is no such snapshot."""
 

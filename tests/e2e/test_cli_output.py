@@ -127,7 +127,14 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _use_files(am, run, task)
 
 
+def _use_comments(run: Callable[..., Any], task: str) -> None:
+    assert run("comment", "add", "Mind this.", "--at", "a.py:3", id=task)["pull"] == 1
+    assert run("comment", "resolve", "1", id=task)["resolved"]
+    assert [(c["file"], c["line"]) for c in run("comment", "list", id=task)] == [("a.py", 3)]
+
+
 def _use_retry_and_phases(am: Am, run: Callable[..., Any], before: str) -> None:
+    _use_comments(run, before)
     _use_retry(am, run)
     _use_artifacts(am, run, before)
     _use_phases(am, run)

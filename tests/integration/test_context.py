@@ -51,6 +51,7 @@ def test_every_mode_has_the_sources_in_their_order(mode: str) -> None:
         "# What there is already",
         "# Documents",
         "# Earlier questions and answers",
+        "# Comments",
         "# Review\n\nThis is review iteration #",
         "# Earlier runs",
         "# Transcript of earlier runs",

@@ -28,6 +28,7 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "float | None": None,
         "<class 'datetime.datetime'>": "2026-11-15T12:00:00Z",
         "str | None": text,
+        "int | None": 3,
         "tuple[str, ...]": [text],
         "tuple[collections.abc.Mapping[str, typing.Any], ...]": [{"comment": text}],
         "collections.abc.Mapping[str, typing.Any]": {"text": text},

@@ -200,6 +200,17 @@ class PhaseOrder(Form):
     """Every phase that has not been begun, in its new order."""
 
 
+class NewComment(Form):
+    text: str
+    file: str | None = None
+    line: Count | None = None
+    """In the file."""
+
+
+class CommentState(Form):
+    resolved: bool
+
+
 class DeleteQuery(Query):
     force: bool = False
     """Take it out of the dependencies of other tasks."""

@@ -254,6 +254,10 @@ class Phases(schemas.Out):
     items: list[schemas.Phase]
 
 
+class Comments(schemas.Out):
+    items: list[schemas.Comment]
+
+
 class Artifacts(schemas.Out):
     items: list[schemas.Artifact]
 

@@ -293,6 +293,19 @@ class Phase(Out):
     status: PhaseStatus
 
 
+class Comment(Out):
+    number: int | None
+    """What it is called by; null: it was made on a forge, and is resolved there."""
+    pull: int | None
+    """The number of the pull request it is about; null: the task."""
+    author: str
+    text: str
+    file: str | None
+    line: int | None
+    resolved: bool
+    time: datetime
+
+
 class Snapshot(Out):
     number: int
     ref: str

@@ -26,6 +26,7 @@ COMMANDS = {
     "task": Entry("task", "Create, start, move and look at tasks."),
     "prompt": Entry("prompt", "See and answer what agents ask."),
     "review": Entry("review", "Approve the work of a task, or send it back."),
+    "comment": Entry("comment", "Say something about a task; its next run is told."),
     "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
     "artifact": Entry("artifact", "See what a task has to show, and compare its plans."),

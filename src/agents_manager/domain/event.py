@@ -423,6 +423,35 @@ class ReviewSubmitted(Happening):
         return f"{self.by} {what}{counted}{said}{end}"
 
 
+class CommentAdded(Happening):
+    category = "review"
+    type: Literal["comment.added"] = "comment.added"
+    number: int
+    by: str
+    text: str
+    pull: int | None
+    """The pull request it is about; None: the task."""
+    file: str | None
+    line: int | None
+
+    def says(self) -> str:
+        line = f":{self.line}" if self.line else ""
+        place = f" on {self.file}{line}" if self.file else ""
+        return f"{self.by} commented{place}: {self.text}"
+
+
+class CommentResolved(Happening):
+    category = "review"
+    type: Literal["comment.resolved"] = "comment.resolved"
+    number: int
+    by: str
+    resolved: bool
+
+    def says(self) -> str:
+        how = "resolved" if self.resolved else "opened again"
+        return f"{self.by} {how} comment {self.number}."
+
+
 class SplitApproved(Happening):
     category = "review"
     type: Literal["split_approved"] = "split_approved"
@@ -836,6 +865,8 @@ Event = Annotated[
     | PromptReminded
     | AnswerUndone
     | ReviewSubmitted
+    | CommentAdded
+    | CommentResolved
     | SplitApproved
     | SplitRejected
     | PhaseBegun

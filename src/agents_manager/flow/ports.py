@@ -24,6 +24,7 @@ from agents_manager.domain.board import (
 )
 from agents_manager.domain.budget import Budgets, BudgetScope, Grant
 from agents_manager.domain.change import ChangedFile, FileChange
+from agents_manager.domain.comment import Comment
 from agents_manager.domain.cost import By, CostReport, Prices, Spent, StatsReport
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
@@ -897,6 +898,9 @@ class Forge(Protocol):
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str
     ) -> Merged | Conflicted: ...
+    async def comments(self, project: Project, pull: PullRequest) -> Sequence[Comment]:
+        """What people said on the pull request, the oldest first: on its lines and beside them."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

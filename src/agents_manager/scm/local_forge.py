@@ -3,7 +3,8 @@ work tree. Every call looks first, so that doing it again does nothing new."""
 
 from pathlib import Path
 
-from agents_manager.domain import names
+from agents_manager.domain import comment, names
+from agents_manager.domain.comment import Comment
 from agents_manager.domain.task import Project, PullRequest, PullState, Task
 from agents_manager.errors import GitError, HookFailed
 from agents_manager.flow.ports import Clock, Conflicted, Ids, Merged, Store, Tx
@@ -66,6 +67,13 @@ class LocalForge:
             return found
 
         return await self._store.write(put)
+
+    async def comments(self, project: Project, pull: PullRequest) -> list[Comment]:
+        def read(tx: Tx) -> list[Comment]:
+            log = tx.events.newest(pull.task_id, comment.CATEGORY, comment.MAX_HAPPENINGS)
+            return [c for c in comment.of_log(log) if c.pull == pull.number]
+
+        return await self._store.read(read)
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str

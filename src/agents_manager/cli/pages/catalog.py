@@ -11,10 +11,12 @@ from agents_manager.cli.render import (
     Tone,
     ago,
     counted,
+    lines,
     one_line,
     short,
     title,
 )
+from agents_manager.domain.comment import Comment
 from agents_manager.domain.document import documents
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
@@ -171,6 +173,19 @@ def phases(found: Sequence[Phase]) -> Iterator[Block]:
             for p in found
         ],
     )
+
+
+def comments(found: Sequence[Comment]) -> Iterator[Block]:
+    if not found:
+        yield Line("Nobody has commented on this task.")
+        return
+    for said in found:
+        number = "" if said.number is None else f"{said.number}. "
+        state = "resolved" if said.resolved else "open"
+        where = [f"pull request #{said.pull}"] if said.pull else []
+        about = [said.author, ago(said.time), *where, *([said.place] if said.place else [])]
+        yield title(one_line(f"{number}{' · '.join(about)} · {state}"))
+        yield from lines(said.text, indent=3)
 
 
 def artifacts(found: Sequence[Artifact]) -> Iterator[Block]:

@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agents_manager.domain import context, conversation, template
+from agents_manager.domain import comment, context, conversation, template
+from agents_manager.domain.comment import Comment
 from agents_manager.domain.context import Section
 from agents_manager.domain.document import documents
 from agents_manager.domain.ids import RunId
@@ -16,13 +17,14 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import pipelines, retries
+from agents_manager.flow import branches, comments, pipelines, retries
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.runs import notes, transcripts
 from agents_manager.flow.runs.prepare import of
 
 ANSWER = "The latest answer"
 ARTIFACTS = "What there is already"
+COMMENTS = "Comments"
 DOCUMENTS = "Documents"
 EXCHANGE = "Earlier questions and answers"
 FAILED = "What failed"
@@ -45,6 +47,7 @@ BUDGETS: Mapping[str, int] = {
     EXCHANGE: 16_000,
     PHASES: 8_000,
     INSTRUCTIONS: 16_000,
+    COMMENTS: 16_000,
     REVIEW: 16_000,
     PLAN: 24_000,
     TASK: 24_000,
@@ -68,8 +71,12 @@ async def brief(run_id: RunId, s: Services) -> None:
         before = await s.store.read(lambda tx: _alike(tx, run))
         earlier = await asyncio.to_thread(transcripts.of, s, project, before)
     how_to_end = agent.how_to_end if agent else ""
+    pull = await s.store.read(
+        lambda tx: branches.pull_from(tx, task, branches.of_run(tx, s, run, task, project).branch)
+    )
+    said = await comments.gathered(s, project, task.id, [pull] if pull else [])
     parts = await s.store.read(
-        lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier)
+        lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier, said)
     )
     text = _addition(agent) + context.assembled(parts, tuple(BUDGETS))
     await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
@@ -99,6 +106,7 @@ def sections(
     how_to_end: str = "",
     instructions: str = "",
     transcript: Sequence[str] = (),
+    said: Sequence[Comment] = (),
 ) -> list[Section]:
     """Everything the agent is told, in order."""
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
@@ -118,6 +126,7 @@ def sections(
         _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
         _quote(EXCHANGE, conversation.exchange(prompts, runs, run), show, newest=True),
+        _comments(said, f"am comment list {task.id}"),
         _review(rounds, run, show),
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
@@ -216,6 +225,11 @@ def _documents(artifacts: Sequence[Artifact], task: Task) -> list[str]:
         a.label: str(a.data.get("text", "")) for a in artifacts if a.type is ArtifactType.DOCUMENT
     }
     return [f"{label}:\n\n{text}" for label, text in texts.items() if text and text != task.plan]
+
+
+def _comments(said: Sequence[Comment], where: str) -> Section:
+    section = _list(COMMENTS, [comment.told(c) for c in said], where, newest=True)
+    return replace(section, before="What people said about this work. Mind what is open.")
 
 
 def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
