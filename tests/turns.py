@@ -28,6 +28,7 @@ def turn(
     description: str = "",
     session: str | None = None,
     prompt: str = "Do it.",
+    fresh_prompt: str = "",
     name: str = "run-1",
     offered: Sequence[str] = (),
 ) -> Turn:
@@ -103,5 +104,6 @@ def turn(
         dir=folder / name,
         home=folder / "home",
         session=session,
+        fresh_prompt=fresh_prompt,
         offered=offered,
     )

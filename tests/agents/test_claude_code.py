@@ -163,8 +163,9 @@ async def test_a_session_that_is_gone_is_begun_anew_with_the_whole_prompt(
 ) -> None:
     account.script(SCENARIO, [Say("Fresh.")])
     gone = "00000000-0000-4000-8000-000000000000"
-    ran = await play(session=gone, prompt="The whole task.")
+    ran = await play(session=gone, prompt="Go on.", fresh_prompt="The whole task.")
     assert (ran.said.final_text, ran.said.error) == ("Fresh.", None)
+    assert ran.said.session_lost
     assert ran.said.session not in (gone, None)
     assert "The whole task." in str(account.requests(SCENARIO)[0].body["messages"])
 

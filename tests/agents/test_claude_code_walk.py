@@ -86,6 +86,31 @@ async def test_a_question_a_repair_and_an_answer(
     assert all(text in each for text, each in zip(told, heard, strict=True))
 
 
+async def test_a_session_that_is_gone_is_begun_anew_with_what_was_said(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    (tmp_path / "home" / "config.json").write_text(
+        json.dumps({"defaultAgentType": "claude-code", "agents": {"claude-code": SETTINGS}})
+    )
+    done = {"text": "", "outcome": "no_changes", "payload": {"reason": "It is there."}}
+    account.script(SCENARIO, [asks(QUESTION), When(asked("Answer: Moin."), [Structured(done)])])
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    (kept,) = (tmp_path / "home").glob(f"**/{view.runs[0].session}.jsonl")
+    kept.unlink()
+    await world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "Moin."}]})
+    view = await world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "ended")
+    first, second = view.runs
+    assert second.outcome == "no_changes"
+    assert second.session not in (first.session, None)
+    [message] = [m for m in account.requests(SCENARIO)[-1].body["messages"] if m["role"] == "user"]
+    assert second.prompt in words(message["content"]), "what was said is on record"
+    assert "# Transcript of earlier runs" in (second.prompt or "")
+    assert "agent.session_lost" in await world.types(task)
+
+
 def words(content: Any) -> list[str]:
     """The texts of a message, each of them whole."""
     blocks = [{"text": content}] if isinstance(content, str) else content

@@ -97,7 +97,13 @@ async def test_a_session_that_cannot_go_on_is_begun_anew(
     view = await desk.world.until(task, "planned")
     first, second = view.runs
     assert second.session not in (first.session, None)
-    assert "Title: Add greeting" in json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
+    heard = json.dumps(desk.model.requests(SCENARIO)[-1].body["input"])
+    assert "Title: Add greeting" in heard
+    assert "# Transcript of earlier runs" in heard
+    assert heard.count("Hm.") == 1
+    assert second.prompt is not None
+    assert json.dumps(second.prompt)[1:-1] in heard, "what was said is on record"
+    assert "agent.session_lost" in await desk.world.types(task)
 
 
 ESCAPES = """

@@ -34,7 +34,8 @@ def command(folder: Path, *steps: Any, **settings: Any) -> Agent:
     """The same steps, played by a program that knows nothing of our jobs."""
     file = folder / "steps.json"
     pairs = [pair for step in steps for pair in step.items()]
-    file.write_text(json.dumps({"session": "s", "steps": pairs}))
+    kept = str(folder / "session")
+    file.write_text(json.dumps({"session": "s", "kept": kept, "lost": False, "steps": pairs}))
     argv = [sys.executable, "-I", "-S", str(PLAY), str(file)]
     return CommandAgent("player", CommandConfig.model_validate({"command": argv, **settings}))
 

@@ -60,8 +60,9 @@ async def test_a_session_goes_on_without_its_past_being_said_again(tmp_path: Pat
 
 
 async def test_a_session_that_is_gone_is_begun_anew(tmp_path: Path) -> None:
-    done = await talk(tmp_path, {"say": "On."}, given={"session": "old"})
-    assert (done.code, done.said.session) == (0, "session-1")
+    done = await talk(tmp_path, {"say": "On."}, given={"session": "old", "fresh_prompt": "All."})
+    assert (done.code, done.said.session, done.said.session_lost) == (0, "session-1", True)
+    assert done.told("prompt") == ["All."]
     assert "a new one is begun" in done.notes
 
 

@@ -11,8 +11,8 @@ from agents_manager.cli.render import Line
 from agents_manager.domain.context import TOTAL
 from agents_manager.flow import tasks
 from agents_manager.flow.runs import places
-from tests import prompt_goldens
-from tests.worlds import ANN, World
+from tests import acp, prompt_goldens
+from tests.worlds import ANN, NO_RETRIES, World
 
 PROGRAM = """\
 import json, os, sys
@@ -100,6 +100,48 @@ async def test_a_run_that_resumes_is_not_told_it_twice(world: World) -> None:
     )
     assert "# Transcript" not in (view.runs[-1].prompt or "")
     await world.wait(task, lambda v: v.run is None, "ended")
+
+
+async def test_a_session_that_is_gone_is_told_what_was_said_in_it(world: World) -> None:
+    asks = [{"say": "I look."}, {"tool": {"name": "ls", "input": {}}}, {"ask": {"question": "Q?"}}]
+    task = await world.start({"implement": [asks, []]}, pipeline="simple")
+    view = await world.until(task, "needs_info")
+    (kept,) = (world.s.agent_homes_dir / task.id / "scripted").iterdir()
+    kept.unlink()
+    asked = view.prompts[0].payload["questions"][0]["id"]
+    await world.answer(view.prompts[0], {"answers": [{"question_id": asked, "text": "Left."}]})
+    view = await world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "ended")
+    first, second = view.runs
+    assert (first.session, second.session) == (first.id, second.id)
+    told = second.prompt or ""
+    assert "# Transcript of earlier runs" in told
+    assert "- said: I look.\n- ls: {}" in told
+    assert "# The latest answer\n\n```text\nYou asked: Q?\nAnswer: Left.\n```" in told
+    assert (world.s.jobs_dir / second.id / "1" / "prompt.md").read_bytes() == told.encode()
+    lost = [e for e in await world.events(task) if e.type == "agent.session_lost"]
+    assert [e.data["run"] for e in lost] == [second.id]
+
+
+async def test_a_repair_turn_without_its_session_has_all_that_was_said(world: World) -> None:
+    """The agent knows no way to take a session up."""
+    script = world.repo.parent / "script.json"
+    bad = "<<<OUTCOME:aproved>>>\n<<<END_PAYLOAD>>>"
+    script.write_text(json.dumps({"steps": [{"say": bad}]}))
+    home = world.program.settings.home
+    own = {"adapter": "acp", "command": acp.command(script)}
+    (home / "config.json").write_text(
+        json.dumps({"agents": {"own": own}, "defaultAgentType": "own", **NO_RETRIES})
+    )
+    task = await world.start({}, pipeline="simple")
+    view = await world.wait(task, lambda v: bool(v.runs) and v.run is None, "ended")
+    first, second = places.told(world.s, view.runs[0])
+    assert first == view.runs[0].prompt
+    assert "# Transcript" not in first
+    assert second.startswith(first.partition("# How to end")[0][:200])
+    assert "# Transcript of earlier runs" in second
+    assert f"{bad}\n```" in second.partition("# Transcript")[2]
+    assert "Your last message could not be taken:" in second
+    assert (await world.types(task)).count("agent.session_lost") == 1
 
 
 async def test_the_repair_turn_is_kept_as_it_was_given(world: World) -> None:

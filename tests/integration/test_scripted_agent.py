@@ -156,11 +156,17 @@ async def test_malformed_outcome_and_its_repair(tmp_path: Path, play: Play) -> N
     )
     _, first = await play(given=turn(tmp_path, description=block))
     assert isinstance(reported(first), outcome.Malformed)
-    _, second = await play(
-        given=turn(tmp_path, description=block, number=2, session="kept", name="run-2")
-    )
+    again = turn(tmp_path, description=block, number=2, session=first.session, name="run-2")
+    _, second = await play(given=again)
     assert reported(second) == outcome.Reported("pr_ready", None, "")
-    assert second.session == "kept"
+    assert (second.session, second.session_lost) == (first.session, False)
+
+
+async def test_a_session_that_is_gone_is_begun_anew(tmp_path: Path, play: Play) -> None:
+    given = turn(tmp_path, session="gone", prompt="Go on.", fresh_prompt="All of it.")
+    _, said = await play(given=given)
+    assert (said.session, said.session_lost) == (given.run.id, True)
+    assert (given.dir / "prompt.md").read_text() == "All of it."
 
 
 async def test_failure_with_a_class(play: Play) -> None:

@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,15 +72,8 @@ def test_the_outcomes_that_are_possible_are_asked_for_in_a_form(tmp_path: Path) 
 
 @pytest.mark.parametrize("offered", [(), ("pr_ready",)])
 def test_it_is_sent_the_prompt_and_nothing_more(tmp_path: Path, offered: Sequence[str]) -> None:
-    asked = told(turn(tmp_path, offered=offered))
-    assert asked["prompt"] == asked["fresh_prompt"] == "Do it."
-
-
-def test_a_repair_that_has_to_begin_anew_has_the_whole_prompt(tmp_path: Path) -> None:
-    second = turn(tmp_path, number=2, session="s", prompt="Repair this.")
-    second = replace(second, run=replace(second.run, prompt="The task."))
-    assert told(second)["prompt"] == "Repair this."
-    assert told(second)["fresh_prompt"] == "The task.\n\nRepair this."
+    asked = told(turn(tmp_path, offered=offered, fresh_prompt="All of it."))
+    assert (asked["prompt"], asked["fresh_prompt"]) == ("Do it.", "All of it.")
 
 
 def test_without_the_sdk_the_way_to_get_it_is_named(

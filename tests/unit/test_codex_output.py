@@ -45,13 +45,14 @@ def test_the_last_message_of_a_finished_turn_is_the_final_one(tmp_path: Path) ->
 def test_what_was_used_before_is_taken_off_however_often_it_is_read(tmp_path: Path) -> None:
     home = tmp_path / "codex"
     home.mkdir()
-    (tmp_path / codex_output.BEFORE).write_text(codex_output.before(home, None))
+    (tmp_path / codex_output.BEFORE).write_text(codex_output.before(home, None, lost=True))
     first = codex_output.read(printed(tmp_path, STARTED, DONE))
-    (tmp_path / codex_output.BEFORE).write_text(codex_output.before(home, "01a1-b"))
+    (tmp_path / codex_output.BEFORE).write_text(codex_output.before(home, "01a1-b", lost=False))
     later = {"type": "turn.completed", "usage": {"input_tokens": 150, "output_tokens": 9}}
     for _ in range(2):
         second = codex_output.read(printed(tmp_path, STARTED, later))
         assert second.usage == Usage(input_tokens=50, output_tokens=2)
+        assert (first.session_lost, second.session_lost) == (True, False)
     assert first.usage is not None
     assert first.usage.output_tokens == 7
 

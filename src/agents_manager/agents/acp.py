@@ -111,7 +111,6 @@ class AcpAgent:
         program, *arguments = config.command
         if model:
             arguments += [argument.replace("{model}", model) for argument in profile.model]
-        again = turn.number > 1 and turn.run.prompt
         report = turn.report
         return {
             "argv": [programs.found(program, path, self._name), *arguments],
@@ -120,7 +119,7 @@ class AcpAgent:
             "read_only": turn.read_only,
             "resume": turn.session if profile.resumes else None,
             "prompt": turn.prompt,
-            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
+            "fresh_prompt": turn.fresh_prompt,
             "report": {"url": report.url, "token": report.token} if report else None,
             "session_mode": (turn.read_only and profile.reading) or profile.mode,
             "session_model": None if profile.model else model,

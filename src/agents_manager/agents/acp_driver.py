@@ -216,7 +216,7 @@ class Driver:
         finally:
             self._listener.muted = False
         if found is None:
-            self._say({"type": "output", "text": "The session is gone; a new one is begun."})
+            self._say(lines.SESSION_LOST)
             return False
         self._session = old
         await self._settle(found)

@@ -164,7 +164,6 @@ class ClaudeCodeAgent:
             allowed = tools
         elif turn.run.mode == RUNS_COMMANDS:
             allowed = tools
-        again = turn.number > 1 and turn.run.prompt
         return {
             "workspace": str(turn.workspace),
             "home": str(turn.home),
@@ -172,7 +171,7 @@ class ClaudeCodeAgent:
             "max_turns": self._config.max_turns,
             "resume": turn.session,
             "prompt": turn.prompt,
-            "fresh_prompt": f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt,
+            "fresh_prompt": turn.fresh_prompt,
             "schema": structured.schema(turn.offered, payload="object") if turn.offered else None,
             "system_prompt": self._config.system_prompt,
             "tools": tools,

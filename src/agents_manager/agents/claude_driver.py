@@ -49,7 +49,7 @@ class Driver:
         session: str | None = self._job["resume"]
         listener, trouble = await self._talk(self._job["prompt"], session)
         if session and not listener.heard and not self._stop.is_set():
-            self._say({"type": "output", "text": "The session is gone; a new one is begun."})
+            self._say(lines.SESSION_LOST)
             listener, trouble = await self._talk(self._job["fresh_prompt"], None)
         self._tell_usage(listener)
         ending = listener.ending(stopped=self._stop.is_set(), trouble=trouble)

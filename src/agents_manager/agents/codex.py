@@ -63,8 +63,8 @@ class CodexAgent:
         path = login_shell.path()
         home, scratch = turn.home / HOME, turn.dir / "tmp"
         _log_in(home)
-        # A session that Codex does not know any more is begun anew, with all that was said.
         session = turn.session if codex_output.rollout(home, turn.session) else None
+        lost = session != turn.session
         program, *arguments = self._config.command
         arguments += ["exec", *self._options(turn, home, scratch)]
         arguments += ["resume", session, "-"] if session else ["-"]
@@ -76,12 +76,12 @@ class CodexAgent:
             argv=(programs.found(program, path, self._name), *arguments),
             cwd=turn.workspace,
             env=env | ({TOKEN: turn.report.token} if turn.report else {}),
-            stdin=_prompt(turn, session),
+            stdin=turn.fresh_prompt if lost else turn.prompt,
             files={
                 environment.PROMPT: turn.prompt,
                 # As text: the schemas of outcomes use more of JSON Schema than models take.
                 SCHEMA: json.dumps(structured.schema(turn.offered, payload="string")),
-                codex_output.BEFORE: codex_output.before(home, session),
+                codex_output.BEFORE: codex_output.before(home, session, lost=lost),
             },
             limits=self._config.limits,
             folders=(home, scratch),
@@ -153,11 +153,6 @@ def _log_in(home: Path) -> None:
     if not link.is_symlink() or link.readlink() != _login():
         link.unlink(missing_ok=True)
         link.symlink_to(_login())
-
-
-def _prompt(turn: Turn, session: str | None) -> str:
-    again = turn.number > 1 and session is None
-    return f"{turn.run.prompt}\n\n{turn.prompt}" if again else turn.prompt
 
 
 def _report_tool(url: str) -> dict[str, Any]:

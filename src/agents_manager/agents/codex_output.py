@@ -57,6 +57,7 @@ def read(folder: Path) -> Said:
         usage=None if turn.refused else _usage(turn, folder),
         usage_refused=turn.refused,
         session=turn.session,
+        session_lost=_before(folder).lost,
         structured=None if final is None else final[1],
         error=error,
         error_class=error_class,
@@ -100,13 +101,13 @@ def unwrapped(text: str) -> tuple[str, Any] | None:
     return structured.unwrapped(value)
 
 
-def before(home: Path, session: str | None) -> str:
+def before(home: Path, session: str | None, *, lost: bool) -> str:
     """How a session stands, for whoever reads what comes next: Codex reports the sum of all turns,
     and adds to the same file."""
     file = rollout(home, session)
     size = file.stat().st_size if file else 0
     used = _json(home / TOTALS).get(session or "", {})
-    return json.dumps({"home": str(home), "size": size, "used": used})
+    return json.dumps({"home": str(home), "size": size, "used": used, "lost": lost})
 
 
 def rollout(home: Path, session: str | None) -> Path | None:
@@ -127,14 +128,16 @@ class Before:
     home: Path | None
     size: int
     used: Tokens
+    lost: bool
+    """Whether there was another session, which is gone."""
 
 
 def _before(folder: Path) -> Before:
     match _json(folder / BEFORE):
-        case {"home": str(home), "size": int(size), "used": used}:
-            return Before(Path(home), size, _tokens(used))
+        case {"home": str(home), "size": int(size), "used": used, "lost": bool(lost)}:
+            return Before(Path(home), size, _tokens(used), lost)
         case _:
-            return Before(None, 0, {})
+            return Before(None, 0, {}, lost=False)
 
 
 @dataclass(slots=True)

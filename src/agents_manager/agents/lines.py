@@ -11,6 +11,13 @@ MAX_BYTES = 1024 * 1024
 MAX_INPUT = 4_000
 
 
+SESSION_LOST: Line = {
+    "type": "output",
+    "text": "The session is gone; a new one is begun.",
+    "session_lost": True,
+}
+
+
 def encoded(line: Line) -> bytes:
     data = json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
     if len(data) <= MAX_BYTES:

@@ -185,7 +185,11 @@ def daemon(seconds: float) -> None:
 
 def main(file: str) -> int:
     task = json.loads(Path(file).read_text(encoding="utf-8"))
+    if task["lost"]:
+        gone = "The session is gone; a new one is begun."
+        emit(type="output", text=gone, session_lost=True)
     try:
+        Path(task["kept"]).touch()
         Player(task["session"]).play(task["steps"])
     except (CannotPlay, OSError, UnicodeDecodeError) as error:
         complain(f"The script cannot be played: {error}")

@@ -34,7 +34,14 @@ class ScriptedAgent:
         return self._config.system_prompt
 
     def job(self, turn: Turn) -> Job:
-        steps = {"session": turn.session or turn.run.id, "steps": self._steps(turn)}
+        lost = turn.session is not None and not _kept(turn, turn.session).exists()
+        session = turn.run.id if lost or turn.session is None else turn.session
+        told = {
+            "session": session,
+            "kept": str(_kept(turn, session)),
+            "lost": lost,
+            "steps": self._steps(turn),
+        }
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
@@ -48,8 +55,12 @@ class ScriptedAgent:
                 "GIT_CONFIG_GLOBAL": os.devnull,
             },
             stdin="",
-            files={"steps.json": json.dumps(steps), environment.PROMPT: turn.prompt},
+            files={
+                "steps.json": json.dumps(told),
+                environment.PROMPT: turn.fresh_prompt if lost else turn.prompt,
+            },
             limits=self._config.limits,
+            folders=(turn.home,),
         )
 
     def read(self, folder: Path) -> Said:
@@ -82,6 +93,11 @@ class ScriptedAgent:
         if self._config.script_file is not None:
             return _from_file(Path(turn.project.path) / self._config.script_file)
         return None
+
+
+def _kept(turn: Turn, session: str) -> Path:
+    """What there is of a session: a file that says that there was one."""
+    return turn.home / f"session-{session}"
 
 
 def _from_file(path: Path) -> Script:

@@ -57,11 +57,14 @@ def read(output: Path) -> Said:
     said = ""
     result: Mapping[str, Any] = {}
     meter = UsageMeter()
+    lost = False
     for found in messages(output):
         if found["type"] == "result":
             result = found
         elif found["type"] == "assistant":
             said = _words(found.get("text"))
+        elif found["type"] == "output":
+            lost = lost or found.get("session_lost") is True
         else:
             meter.hear(found)
     error = _words(result.get("error")) or None
@@ -71,6 +74,7 @@ def read(output: Path) -> Said:
         usage_refused=meter.refused,
         model=meter.model,
         session=_words(result.get("session")) or None,
+        session_lost=lost,
         structured=result.get("structured"),
         error=error,
         error_class=_error_class(result.get("error_class")) if error else None,

@@ -251,6 +251,17 @@ class RetryHastened(Happening):
         return f"{self.by} had the agent tried again without waiting any longer."
 
 
+class SessionLost(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.session_lost"] = "agent.session_lost"
+    run: str
+
+    def says(self) -> str:
+        gone = "The session that the agent was to go on with is gone"
+        return f"{gone}; it began a new one and was told what was said in the old."
+
+
 class NoProgress(Happening):
     category = "agent"
     level = Level.ERROR
@@ -852,6 +863,7 @@ Event = Annotated[
     | AgentFailed
     | RetryScheduled
     | RetryHastened
+    | SessionLost
     | NoProgress
     | AgentCancelled
     | OutputRefused

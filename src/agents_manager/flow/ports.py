@@ -537,6 +537,8 @@ class Said:
     usage: Usage | None
     """None: unknown."""
     session: str | None
+    session_lost: bool = False
+    """Whether the session to go on with was gone, so that another was begun."""
     structured: Any = None
     """The outcome by the agent's native structured output, `{"outcome": …, "payload": …}`, as
     untrusted as its text; None where there is none."""
@@ -572,6 +574,9 @@ class Turn:
     names it among its `folders`."""
     session: str | None
     """The session to go on with."""
+    fresh_prompt: str
+    """What is said instead of the prompt where that session is gone: all of it, with what was said
+    before."""
     offered: Sequence[str] = ()
     """The outcomes that are possible."""
     report: "Endpoint | None" = None

@@ -63,13 +63,35 @@ MAX_OUTPUT = 2_000
 
 async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
-    registry = pipelines.registry_of(s, project)
-    instructions = s.configs.of(project).instructions
     agent = _agent(s, run, project)
     earlier: Sequence[str] = ()
     if run.session is None or agent is None or not agent.capabilities.resumes:
-        before = await s.store.read(lambda tx: _alike(tx, run))
-        earlier = await asyncio.to_thread(transcripts.of, s, project, before)
+        earlier = await _earlier(s, run, project)
+    text = await _written(s, run, task, project, agent, earlier)
+    await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
+
+
+async def anew(s: Services, run: Run, task: Task, project: Project, agent: Agent) -> str:
+    """What the agent is told where the session is gone that it was to go on with."""
+    return await _written(s, run, task, project, agent, await _earlier(s, run, project))
+
+
+async def _earlier(s: Services, run: Run, project: Project) -> list[str]:
+    """What was said before, in earlier turns of the run itself too."""
+    before = await s.store.read(lambda tx: _alike(tx, run))
+    return await asyncio.to_thread(transcripts.of, s, project, [*before, run])
+
+
+async def _written(
+    s: Services,
+    run: Run,
+    task: Task,
+    project: Project,
+    agent: Agent | None,
+    earlier: Sequence[str],
+) -> str:
+    registry = pipelines.registry_of(s, project)
+    instructions = s.configs.of(project).instructions
     how_to_end = agent.how_to_end if agent else ""
     pull = await s.store.read(
         lambda tx: branches.pull_from(tx, task, branches.of_run(tx, s, run, task, project).branch)
@@ -78,8 +100,7 @@ async def brief(run_id: RunId, s: Services) -> None:
     parts = await s.store.read(
         lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier, said)
     )
-    text = _addition(agent) + context.assembled(parts, tuple(BUDGETS))
-    await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
+    return _addition(agent) + context.assembled(parts, tuple(BUDGETS))
 
 
 def _addition(agent: Agent | None) -> str:

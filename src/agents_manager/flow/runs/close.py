@@ -132,6 +132,9 @@ def keep(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     """What was used, what that cost, and the session to go on with."""
     spending.keep(tx, run.id, verdict)
     tx.runs.update(run.id, session=verdict.get("session") or run.session)
+    if verdict.get("session_lost"):
+        lost = event.SessionLost(run=run.id)
+        tx.events.add(run.task_id, lost, SYSTEM, s.clock.now())
     disbelieved = verdict.get("usage_refused")
     if disbelieved:
         told = event.UsageRefused(run=run.id, reason=disbelieved)

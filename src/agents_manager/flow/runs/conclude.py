@@ -16,6 +16,7 @@ from agents_manager.domain.task import Project, Task
 from agents_manager.flow import branches, pipelines
 from agents_manager.flow.ports import Agent, Said, Services
 from agents_manager.flow.runs import checking, reports, spending
+from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
 
@@ -58,13 +59,25 @@ async def conclude(
         return {**verdict, **await spending.kept(run, project, directory, s)}
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
-    said = await asyncio.to_thread(agent.read, directory)
+    said = await asyncio.to_thread(spending.heard, agent, directory)
+    if said.session_lost:
+        await _keep_what_was_told(run, asked, directory, s)
     report = await asyncio.to_thread(reports.read, directory)
     verdict = await _judge(run, task, project, said, report, ended, directory, s)
     verdict = await _once_more(run, project, verdict, asked, agent, s)
     if "again" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
     return {**verdict, **spending.of_turn(run, project, said, s)}
+
+
+async def _keep_what_was_told(run: Run, asked: Again | None, directory: Path, s: Services) -> None:
+    """In the place of what would have been said in the session that is gone."""
+    fresh = (directory / FRESH).read_bytes()
+    if asked is None:
+        text = fresh.decode()
+        await s.store.write(lambda tx: tx.runs.update(run.id, prompt=text))
+    else:
+        (directory / ASKED).write_bytes(fresh)
 
 
 async def _once_more(

@@ -11,8 +11,8 @@ from agents_manager.domain.run import Run
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets, pipelines
 from agents_manager.flow.ports import Agent, Ended, Endpoint, Services, Turn, Tx
-from agents_manager.flow.runs import permissions, reports, spending
-from agents_manager.flow.runs.places import ASKED, SYSTEM
+from agents_manager.flow.runs import brief, permissions, reports, spending
+from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict
 
@@ -40,11 +40,16 @@ async def drive(
         return earlier(tx, run), registry.offered(pipeline, task.status)
 
     visit, offered = await s.store.read(read)
+    asked = None if again is None else _asked(s, agent, offered, again)
+    fresh = ""
+    if run.session is not None and agent.capabilities.resumes:
+        told = await brief.anew(s, run, task, project, agent)
+        fresh = told if asked is None else f"{told}\n\n{asked}"
     turn = Turn(
         run=run,
         task=task,
         project=project,
-        prompt=run.prompt if again is None else _asked(s, agent, offered, again),
+        prompt=run.prompt if asked is None else asked,
         number=number,
         fix=again["round"] if again and again["kind"] == "fix" else 0,
         visit=visit,
@@ -52,6 +57,7 @@ async def drive(
         dir=directory,
         home=s.agent_homes_dir / task.id / run.agent,
         session=run.session,
+        fresh_prompt=fresh,
         offered=offered,
         report=await _endpoint(s, run, directory) if agent.capabilities.mcp else None,
     )
@@ -62,6 +68,8 @@ async def drive(
     kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}
     if again is not None:
         kept[ASKED] = turn.prompt
+    if fresh:
+        kept[FRESH] = fresh
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
     await s.runners.start_or_adopt(job)
     ended = await _ended(s, run_id, agent, number, directory, past)

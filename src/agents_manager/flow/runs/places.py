@@ -18,6 +18,8 @@ CHECKS = "checks.json"
 """In the directory of a turn: what the project's checks said about its work."""
 ASKED = "asked.md"
 """What the agent was told in a later turn; the first is stored with the run."""
+FRESH = "fresh.md"
+"""What it is told instead where its session is gone."""
 SYSTEM = "system.md"
 """What was added to the agent's own system prompt, where it takes that."""
 

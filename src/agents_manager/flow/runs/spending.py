@@ -4,6 +4,7 @@ budget is stopped as soon as it has told so, which is within one request to its 
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError, InvalidInput
 from agents_manager.flow import budgets
 from agents_manager.flow.ports import Agent, Meter, Said, Services, Tx
-from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
+from agents_manager.flow.runs.places import FRESH, OUTPUT, TURNS, job_dir
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Verdict
 from agents_manager.flow.runs.watch import Position, pieces
@@ -35,10 +36,16 @@ async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verd
         return Verdict()
     try:
         agent = s.agents.get(run.agent, project)
-        said = await asyncio.to_thread(agent.read, directory)
+        said = await asyncio.to_thread(heard, agent, directory)
         return of_turn(run, project, said, s)
     except (InvalidInput, OSError):
         return Verdict()
+
+
+def heard(agent: Agent, directory: Path) -> Said:
+    """What an agent printed need not be true: without a session there is none to lose."""
+    said = agent.read(directory)
+    return replace(said, session_lost=said.session_lost and (directory / FRESH).exists())
 
 
 def of_turn(run: Run, project: Project, said: Said, s: Services) -> Verdict:
@@ -47,6 +54,7 @@ def of_turn(run: Run, project: Project, said: Said, s: Services) -> Verdict:
         usage_refused=said.usage_refused,
         cost=_cost(run, project, said.usage, said.model, s),
         session=said.session,
+        session_lost=said.session_lost,
     )
 
 
@@ -67,6 +75,7 @@ def together(turns: Sequence[Verdict]) -> Verdict:
         usage=_sum([turn.get("usage") for turn in turns]),
         usage_refused=next((why for t in turns if (why := t.get("usage_refused"))), None),
         cost=spent.model_dump(mode="json") if spent else None,
+        session_lost=any(turn.get("session_lost") for turn in turns),
     )
 
 

@@ -57,6 +57,8 @@ class Verdict(TypedDict, total=False):
     """Why what the agent said about its usage is not believed."""
     cost: dict[str, Any] | None
     session: str | None
+    session_lost: bool
+    """Whether the session to go on with was gone."""
     start_sha: str
     """Where the branch left its base."""
     head_sha: str | None
