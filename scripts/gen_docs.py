@@ -75,6 +75,7 @@ EXAMPLES: dict[str, Any] = {
     "prompt_type": "info_request",
     "reason": 'The outcome "needs_info" needs a payload.',
     "paths": ["vendor/lib"],
+    "workspace.orphaned.path": "/home/ann/.agents-manager/worktrees/shop/1a2b3c4d5e6f7a8b",
     "ref": "refs/agents-manager/snapshots/1a2b3c4d5e6f7a8b/7",
     "remote": "origin",
     "cost.usage_refused.reason": "input_tokens is -5.",

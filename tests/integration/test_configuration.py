@@ -236,6 +236,15 @@ async def test_a_file_that_breaks_disturbs_no_run_and_is_told_once(
     assert (await world.types(task)).count("config.broken") == 1
 
 
+async def test_a_file_that_breaks_while_no_agent_works_is_told_in_the_newest_task(
+    world: World,
+) -> None:
+    old, new = [await world.create({}, title=title) for title in ("Old", "New")]
+    world.configure({"branchPrefx": "x/"})
+    assert "branchPrefx" in await told(world, new, "config.broken")
+    assert "config.broken" not in await world.types(old)
+
+
 async def test_a_server_that_starts_with_a_broken_file_waits_with_its_runs(
     tmp_path: Path, repo: Path
 ) -> None:

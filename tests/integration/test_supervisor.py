@@ -16,7 +16,7 @@ from agents_manager.domain.ids import EffectId
 from agents_manager.domain.run import Limits, Run, RunStatus
 from agents_manager.domain.task import EffectRow, Task
 from agents_manager.engine.dispatcher import Dispatcher
-from agents_manager.flow import repairs, supervisor, tasks, watchdog
+from agents_manager.flow import admission, repairs, supervisor, tasks, watchdog
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.places import job_dir
 from agents_manager.flow.watchdog import Seen, Watchdog
@@ -225,9 +225,10 @@ async def test_below_a_threshold_no_agent_starts_and_those_at_work_go_on(world: 
     assert await supervisor.disk(world.s) == []
     [low] = [e for e in await world.events(task) if e.type == "disk.low"]
     assert "below 1000000000 MB (limits.freeDiskMb) no agent is started." in low.summary
-    view = await world.view(task)
+    view = await world.wait(task, lambda v: "waits" in v.next_mover.text, "held")
     assert view.run is not None
     assert view.run.status is RunStatus.QUEUED
+    assert f"The run (implement) waits. {admission.NO_ROOM}" in view.why
     assert lives(runner_pid(world, run))
     config.write_text(before)
     await world.until(task, "review")
@@ -254,6 +255,10 @@ async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: Wo
     assert owned.exists()
     assert len(repos.refs(world.repo, "refs/heads/agent")) == 3
     assert await supervisor.worktrees(world.s) == []
+    told = [e.data for e in await world.events(three[2]) if e.type == "workspace.orphaned"]
+    assert {t["path"]: t["removed"] for t in told} == {str(clean): True, str(dirty): False}
+    assert len(told) == 2, "each is told once"
+    await world.settled(three[2])
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Everything that can happen to a task, in one explicit union; each member says itself in a
 sentence that command line, web and chat all use."""
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -727,6 +728,21 @@ class WorkspaceRemoved(WorkspaceEvent):
         return f"Removed the worktree.{kept if self.kept else ''}"
 
 
+class WorkspaceOrphaned(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["workspace.orphaned"] = "workspace.orphaned"
+    path: str
+    removed: bool
+
+    def says(self) -> str:
+        whose = f"The worktree {self.path} belongs to no task"
+        if self.removed:
+            return f"{whose}; it was removed, as a branch holds all that was in it."
+        way = "Take from it what is of use, then: git worktree remove --force"
+        return f"{whose} and holds work that no branch does. {way} {shlex.quote(self.path)}"
+
+
 class SnapshotSaved(WorkspaceEvent):
     type: Literal["snapshot.saved"] = "snapshot.saved"
     number: int
@@ -904,6 +920,7 @@ Event = Annotated[
     | LfsPointers
     | WorkspaceSetUp
     | WorkspaceRemoved
+    | WorkspaceOrphaned
     | SnapshotSaved
     | SnapshotRestored
     | SnapshotRemoved

@@ -90,21 +90,21 @@ class Dispatcher:
     def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:
         """Looks further where all that comes first has to wait."""
         running = [e for e in tx.effects.started() if e.kind == "start_agent"]
-        free = admission.places(self._services) - sum(map(self._is_mine, running))
+        full = self._full(running)
         most = BATCH
         while True:
             due = tx.effects.due(now, most)
             admitted: list[EffectRow] = []
             for row in due:
                 starts = row.kind == "start_agent"
-                if starts and (free <= 0 or self._held(tx, row, running)):
+                if starts and self._held(tx, row, running, full):
                     continue
                 if starts:
                     running.append(row)
-                    free -= 1
+                    full = self._full(running)
                 tx.effects.update(row.id, status="started", host=self._host, result=None)
                 admitted.append(row)
-            if admitted or len(due) < most or free <= 0:
+            if admitted or len(due) < most or full:
                 return admitted
             most *= 4
 
@@ -112,10 +112,15 @@ class Dispatcher:
         """What another machine performs is its own business; what came of no machine is ours."""
         return row.host in (None, self._host) or self._host is None
 
-    def _held(self, tx: Tx, row: EffectRow, running: list[EffectRow]) -> bool:
+    def _full(self, running: list[EffectRow]) -> str | None:
+        return admission.full(self._services, sum(map(self._is_mine, running)))
+
+    def _held(self, tx: Tx, row: EffectRow, running: list[EffectRow], full: str | None) -> bool:
         """Whether the agent has to wait; why is put on record."""
-        why = admission.held(tx, self._services, row, running)
-        if why is not None and admission.waits(row) != why:
+        why, known = full or admission.held(tx, self._services, row, running), admission.waits(row)
+        # Machines that share a database would correct each other for ever.
+        settled = known is not None and full is not None and self._host is not None
+        if why is not None and why != known and not settled:
             tx.effects.update(row.id, result={admission.WAITS: why})
         return why is not None
 

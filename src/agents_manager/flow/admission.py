@@ -11,11 +11,16 @@ from agents_manager.flow.ports import Services, Tx
 
 WAITS = "waits"
 """Of the result of a start that waits: why."""
+NO_ROOM = "The disk has too little room left for another agent (limits.freeDiskMb)."
+"""Without the number, which changes all the time; the event has it."""
 
 
-def places(s: Services) -> int:
-    """How many agents may work at a time on this machine; none while its disk is full."""
-    return 0 if s.disk.shortage() else s.configs.host_limit()
+def full(s: Services, running: int) -> str | None:
+    """Why no agent may begin on this machine, where so many are at work; None if one may."""
+    most = s.configs.host_limit()
+    if running >= most:
+        return f"This machine has {running} of {most} agents at work."
+    return NO_ROOM if s.disk.shortage() else None
 
 
 def held(tx: Tx, s: Services, start: EffectRow, running: Sequence[EffectRow]) -> str | None:

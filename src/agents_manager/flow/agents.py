@@ -77,8 +77,14 @@ def reviewer(s: Services, project: Project) -> str | None:
 
 def check_trust(s: Services, name: str, project: Project) -> None:
     config = s.configs.of(project)
-    if name in config.own_agents and project.trusted_commands != config.commands_fingerprint:
+    if name in config.own_agents and not trusted(project, config):
         raise NotTrusted(untrusted(project, config))
+
+
+def trusted(project: Project, config: ProjectConfig) -> bool:
+    """Whether the commands are those that a person looked at; the one measure for all that a
+    project's own file would have run."""
+    return project.trusted_commands == config.commands_fingerprint
 
 
 def untrusted(project: Project, config: ProjectConfig) -> str:
@@ -93,7 +99,7 @@ def untrusted(project: Project, config: ProjectConfig) -> str:
 
 def changes(project: Project, config: ProjectConfig) -> list[str]:
     """What became of each command since the project's commands were trusted."""
-    if project.trusted_commands == config.commands_fingerprint:
+    if trusted(project, config):
         return []
     if project.trusted is None:
         return [f"{place} is {_quoted(command)}" for place, command in config.commands.items()]

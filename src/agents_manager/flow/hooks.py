@@ -126,7 +126,7 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
-    if any(c.command for c in config.checks) and not checking.trusted(project, config):
+    if any(c.command for c in config.checks) and not agents.trusted(project, config):
         raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
     change = await s.workspaces.change(repo, ground.branch, ground.base)

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.domain import event
-from agents_manager.domain.ids import EffectId, TaskId
+from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.pipeline import (
     ANY_STATUS,
@@ -27,6 +27,7 @@ SUPERVISOR = Actor(type=ActorType.SUPERVISOR, name="supervisor")
 TOLD = "-stranded-"
 """Between the id and the version of a task, the id of the notice that it is stranded."""
 PAGE = 200
+MOST_LIVE = 500
 SHOWN = 300
 
 
@@ -105,6 +106,14 @@ def stranded(tx: Tx, now: datetime) -> list[TaskId]:
             if may_strand(pipeline, task.status) and _is_stranded(tx, task, pipeline, now):
                 found.append(task.id)
     return found
+
+
+def concerned(tx: Tx, project_id: ProjectId) -> list[Task]:
+    """Where people see what happens to a project, which has no log of its own: the tasks that an
+    agent works at or is to work at, else the newest."""
+    live = tx.runs.page(task=None, live=True, after=None, limit=MOST_LIVE)
+    found = [tx.tasks.get(run.task_id) for run in live if run.project_id == project_id]
+    return found or tx.tasks.page(project=project_id, status=None, after=None, limit=1)
 
 
 def tell(tx: Tx, s: Services, task_id: TaskId) -> None:

@@ -11,7 +11,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
-from agents_manager.flow.liveness import SUPERVISOR
+from agents_manager.flow.liveness import SUPERVISOR, concerned
 from agents_manager.flow.ports import Services, Trouble, Tx
 
 log = structlog.get_logger()
@@ -51,12 +51,9 @@ async def look(s: Services, known: dict[str, Trouble | None]) -> None:
 
 
 async def _tell(s: Services, project: Project, happened: Event) -> None:
-    """In the tasks of the project that an agent works at, or is to work at."""
-
     def write(tx: Tx) -> None:
-        for one in tx.runs.page(task=None, live=True, after=None, limit=500):
-            if one.project_id == project.id:
-                tx.events.add(one.task_id, happened, SUPERVISOR, s.clock.now())
+        for task in concerned(tx, project.id):
+            tx.events.add(task.id, happened, SUPERVISOR, s.clock.now())
 
     await s.store.write(write)
 

@@ -96,22 +96,36 @@ async def worktrees(s: Services) -> list[str]:
     for project in await s.store.read(lambda tx: tx.projects.all()):
         repo = Path(project.path)
         try:
-            orphans = await _orphans(s, project)
-            for key in orphans:
-                if await s.workspaces.spare(repo, key):
+            for key, path in await _orphans(s, project):
+                spare = await s.workspaces.spare(repo, key)
+                if spare:
                     await s.workspaces.remove(repo, key)
-                    log.info("supervisor.worktree_removed", project=project.name, key=key)
                     gone.append(key)
-                else:
-                    log.warning("supervisor.worktree_of_nobody", project=project.name, key=key)
+                found = event.WorkspaceOrphaned(path=str(path), removed=spare)
+                await s.store.write(lambda tx, p=project, k=key, f=found: _tell_of(tx, s, p, k, f))
         except AgentsManagerError as error:  # The repository may have been moved away.
             log.warning("supervisor.worktrees", project=project.name, error=error.message)
     return gone
 
 
-async def _orphans(s: Services, project: Project) -> list[str]:
-    keys = sorted(await s.workspaces.standing(Path(project.path)))
-    return await s.store.read(lambda tx: [key for key in keys if not _is_task(tx, key)])
+async def _orphans(s: Services, project: Project) -> list[tuple[str, Path]]:
+    standing = sorted((await s.workspaces.standing(Path(project.path))).items())
+    return await s.store.read(lambda tx: [one for one in standing if not _is_task(tx, one[0])])
+
+
+def _tell_of(
+    tx: Tx, s: Services, project: Project, key: str, found: event.WorkspaceOrphaned
+) -> None:
+    """Once, and with a notice where a person has to look."""
+    notice = EffectId(f"{key}-worktree")
+    if not found.removed and liveness.was_told(tx, notice):
+        return
+    log.warning("supervisor.worktree_of_nobody", project=project.name, says=found.sentence())
+    for task in liveness.concerned(tx, project.id)[:1]:
+        tx.events.add(task.id, found, SUPERVISOR, s.clock.now())
+        if not found.removed:
+            title = f"A worktree of nobody in {project.name}"
+            planning.notice(tx, s, task, notice, title, found.sentence())
 
 
 def _is_task(tx: Tx, key: str) -> bool:
@@ -139,15 +153,13 @@ def _due(tx: Tx, s: Services) -> list[EffectRow]:
 
 def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:
     notice = EffectId(f"{effect.id}-disk")
-    try:
-        tx.effects.get(notice)
-    except NotFound:
-        task = tx.tasks.get(effect.task_id)
-        low = event.DiskLow(run=effect.payload["run_id"], reason=reason)
-        tx.events.add(task.id, low, SUPERVISOR, s.clock.now())
-        planning.notice(tx, s, task, notice, f"The disk is full: {task.title} waits", reason)
-        return True
-    return False
+    if liveness.was_told(tx, notice):
+        return False
+    task = tx.tasks.get(effect.task_id)
+    low = event.DiskLow(run=effect.payload["run_id"], reason=reason)
+    tx.events.add(task.id, low, SUPERVISOR, s.clock.now())
+    planning.notice(tx, s, task, notice, f"The disk is full: {task.title} waits", reason)
+    return True
 
 
 LOOKS: tuple[Callable[[Services], Awaitable[object]], ...] = (

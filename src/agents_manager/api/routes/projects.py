@@ -165,7 +165,7 @@ def _project(s: ports.Services, project: Project) -> schemas.Project:
     trusted, base = False, project.base_branch
     if trouble is None or trouble.kept:
         config = s.configs.of(project)
-        trusted = project.trusted_commands == config.commands_fingerprint
+        trusted = agents.trusted(project, config)
         changed = agents.changes(project, config)
         base = config.base_branch or base
     return schemas.Project(

@@ -22,7 +22,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
 from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.task import Artifact, ArtifactType, Project
-from agents_manager.flow.agents import changes
+from agents_manager.flow.agents import changes, trusted
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, Version, plain
 from agents_manager.flow.ports import ProjectConfig, Snapshot
@@ -65,7 +65,7 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
         yield Line("Commands  none")
         return
     yield Line()
-    if found.trusted_commands == config.commands_fingerprint:
+    if trusted(found, config):
         yield title("Commands, trusted")
     else:
         hint = f"look at them, then: am project trust {found.name}"

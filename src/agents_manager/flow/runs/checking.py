@@ -29,7 +29,7 @@ async def check(
     """The verdict, with what the checks said; an error where they stop it."""
     config = s.configs.of(project)
     wanted = [c for c in config.checks if c.follows(run.mode)]
-    if any(c.command for c in wanted) and not trusted(project, config):
+    if any(c.command for c in wanted) and not agents.trusted(project, config):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     head = verdict.get("head_sha") or ""
     running = s.checks.run(Path(project.path), base_sha, head, wanted)
@@ -44,10 +44,6 @@ async def check(
         return verdict
     named = ", ".join(f"{r.name} ({r.how})" for r in stopping)
     return {**verdict, **trouble(f"Checks failed: {named}.", ErrorClass.CHECKS_FAILED)}
-
-
-def trusted(project: Project, config: ProjectConfig) -> bool:
-    return project.trusted_commands == config.commands_fingerprint
 
 
 def stopped_by(results: Sequence[CheckResult], config: ProjectConfig) -> list[CheckResult]:

@@ -140,7 +140,7 @@ async def _set_up(
     config = s.configs.of(project, run)
     if not config.setup.commands:
         return None
-    if project.trusted_commands != config.commands_fingerprint:
+    if not agents.trusted(project, config):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
     inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
