@@ -118,7 +118,7 @@ def _tell_of(
 ) -> None:
     """Once, and with a notice where a person has to look."""
     notice = EffectId(f"{key}-worktree")
-    if not found.removed and liveness.was_told(tx, notice):
+    if not found.removed and planning.was_told(tx, notice):
         return
     log.warning("supervisor.worktree_of_nobody", project=project.name, says=found.sentence())
     for task in liveness.concerned(tx, project.id)[:1]:
@@ -153,7 +153,7 @@ def _due(tx: Tx, s: Services) -> list[EffectRow]:
 
 def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:
     notice = EffectId(f"{effect.id}-disk")
-    if liveness.was_told(tx, notice):
+    if planning.was_told(tx, notice):
         return False
     task = tx.tasks.get(effect.task_id)
     low = event.DiskLow(run=effect.payload["run_id"], reason=reason)

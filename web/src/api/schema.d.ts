@@ -1,4 +1,4 @@
-// From openapi.json 595bafa5be5414f4f3e5fef762893d8033103d6c8b46c36e249a3f077f0c1d3a; write it again with: npm run api
+// From openapi.json 8c68dd68f0c7cc1bcad426f1b43feb509eb2e52ee1a992dca91e7fca5e144bf1; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -823,6 +823,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Comments
+         * @description Comments on the task and on its pull requests, oldest first.
+         */
+        get: operations["list_comments"];
+        put?: never;
+        /**
+         * Add Comment
+         * @description Comments on the open pull request of the task, else on the task itself. Nothing is moved or
+         *     started by it; the agent of the next run is told.
+         */
+        post: operations["add_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/comments/{number}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Resolve Comment
+         * @description Says that a comment is dealt with, or that it is not after all.
+         */
+        patch: operations["resolve_comment"];
+        trace?: never;
+    };
     "/api/v1/prompts": {
         parameters: {
             query?: never;
@@ -1546,6 +1591,30 @@ export interface components {
             /** Plugin */
             plugin: string;
         };
+        /** Budget */
+        Budget: {
+            scope: components["schemas"]["BudgetScope"];
+            /** Subject */
+            subject: string;
+            /** Name */
+            name: string;
+            /** Limit Usd */
+            limit_usd: number;
+            /** Granted Usd */
+            granted_usd: number;
+            /** Spent Usd */
+            spent_usd: number;
+            /** Unknown */
+            unknown: number;
+            /** Left Usd */
+            left_usd: number;
+        };
+        /**
+         * BudgetScope
+         * @description What a budget is for.
+         * @enum {string}
+         */
+        BudgetScope: "run" | "task" | "project" | "day";
         /**
          * By
          * @enum {string}
@@ -1734,6 +1803,38 @@ export interface components {
             /** Count */
             count: number;
         };
+        /** Comment */
+        Comment: {
+            /** Number */
+            number: number | null;
+            /** Pull */
+            pull: number | null;
+            /** Author */
+            author: string;
+            /** Text */
+            text: string;
+            /** File */
+            file: string | null;
+            /** Line */
+            line: number | null;
+            /** Resolved */
+            resolved: boolean;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+        };
+        /** CommentState */
+        CommentState: {
+            /** Resolved */
+            resolved: boolean;
+        };
+        /** Comments */
+        Comments: {
+            /** Items */
+            items: components["schemas"]["Comment"][];
+        };
         /**
          * CostBasis
          * @enum {string}
@@ -1749,6 +1850,8 @@ export interface components {
             shares: components["schemas"]["Share"][];
             /** Left Out */
             left_out: number;
+            /** Budgets */
+            budgets: components["schemas"]["Budget"][];
         };
         /** Decided */
         Decided: {
@@ -2176,6 +2279,15 @@ export interface components {
             /** Id */
             id: string | null;
         };
+        /** NewComment */
+        NewComment: {
+            /** Text */
+            text: string;
+            /** File */
+            file?: string | null;
+            /** Line */
+            line?: number | null;
+        };
         /** NewProject */
         NewProject: {
             /** Path */
@@ -2531,7 +2643,7 @@ export interface components {
          * PromptType
          * @enum {string}
          */
-        PromptType: "info_request" | "review" | "document_review" | "split_proposal" | "choice" | "permission";
+        PromptType: "info_request" | "review" | "document_review" | "split_proposal" | "choice" | "permission" | "budget";
         /** PullRequest */
         PullRequest: {
             /** Id */
@@ -4751,6 +4863,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Phases"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_comments: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comments"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    add_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resolve_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CommentState"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
                 };
             };
             401: components["responses"]["Error"];
