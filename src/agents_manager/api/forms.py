@@ -245,6 +245,11 @@ class BoardQuery(ProjectQuery):
     """Cards of these only, to keep a board true; the columns are counted all the same."""
 
 
+class PartQuery(Query):
+    project: Short | None = None
+    """Name or id; its own outcomes are among them."""
+
+
 class AgentQuery(Query):
     project: Short | None = None
 

@@ -11,7 +11,7 @@ from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.change import FileStatus
 from agents_manager.domain.cost import By
 from agents_manager.domain.finding import Severity
-from agents_manager.domain.pipeline import Category, PromptType
+from agents_manager.domain.pipeline import Category, Policy, PromptType
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import PullState, Result
 from agents_manager.flow.ports import Layer
@@ -587,6 +587,40 @@ class Plugin(schemas.Out):
 class Plugins(schemas.Out):
     items: list[Plugin]
     next: str | None
+
+
+class GuardPart(schemas.Out):
+    name: str
+    meaning: str
+    params: schemas.Json | None
+    """JSON Schema of what it can be told; null: nothing that is checked."""
+
+
+class HookPart(schemas.Out):
+    name: str
+    meaning: str
+    policy: Policy
+    """Where the pipeline gives none."""
+    params: schemas.Json | None
+    """JSON Schema of what it can be told; null: nothing that is checked."""
+
+
+class OutcomePart(schemas.Out):
+    name: str
+    meaning: str
+    payload: schemas.Json | None
+    """JSON Schema; null: it has none."""
+    payload_required: bool
+    prompt: PromptType | None
+    """The question that it can open."""
+
+
+class Parts(schemas.Out):
+    guards: list[GuardPart]
+    hooks: list[HookPart]
+    outcomes: list[OutcomePart]
+    built_in: list[str]
+    """Ids of pipelines that come with the product; yours are saved under others."""
 
 
 class PipelineVersion(schemas.Out):

@@ -1,4 +1,4 @@
-// From openapi.json 8c68dd68f0c7cc1bcad426f1b43feb509eb2e52ee1a992dca91e7fca5e144bf1; write it again with: npm run api
+// From openapi.json de04dce32bb9d0c738b4a8b79573650ab2af8fbd81a8297803327d184c803ad8; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -378,6 +378,27 @@ export interface paths {
          * @description Walks it by a script of outcomes and answers, and tells each decision. Nothing is started.
          */
         post: operations["simulate_pipeline"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Parts
+         * @description The guards, hooks and outcomes that a pipeline may name, with what each takes, and the ids
+         *     that are taken by pipelines that come with the product.
+         */
+        get: operations["list_parts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2021,6 +2042,17 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** GuardPart */
+        GuardPart: {
+            /** Name */
+            name: string;
+            /** Meaning */
+            meaning: string;
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            } | null;
+        };
         /** Health */
         Health: {
             /**
@@ -2079,6 +2111,18 @@ export interface components {
                 [key: string]: unknown;
             };
             policy: components["schemas"]["Policy"] | null;
+        };
+        /** HookPart */
+        HookPart: {
+            /** Name */
+            name: string;
+            /** Meaning */
+            meaning: string;
+            policy: components["schemas"]["Policy"];
+            /** Params */
+            params: {
+                [key: string]: unknown;
+            } | null;
         };
         /** HookRecord */
         HookRecord: {
@@ -2361,6 +2405,20 @@ export interface components {
              */
             role?: string;
         };
+        /** OutcomePart */
+        OutcomePart: {
+            /** Name */
+            name: string;
+            /** Meaning */
+            meaning: string;
+            /** Payload */
+            payload: {
+                [key: string]: unknown;
+            } | null;
+            /** Payload Required */
+            payload_required: boolean;
+            prompt: components["schemas"]["PromptType"] | null;
+        };
         /**
          * Output
          * @description A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
@@ -2386,6 +2444,17 @@ export interface components {
             run: {
                 [key: string]: unknown;
             };
+        };
+        /** Parts */
+        Parts: {
+            /** Guards */
+            guards: components["schemas"]["GuardPart"][];
+            /** Hooks */
+            hooks: components["schemas"]["HookPart"][];
+            /** Outcomes */
+            outcomes: components["schemas"]["OutcomePart"][];
+            /** Built In */
+            built_in: string[];
         };
         /** PathStep */
         PathStep: {
@@ -4138,6 +4207,31 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_parts: {
+        parameters: {
+            query?: {
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Parts"];
+                };
+            };
+            401: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
