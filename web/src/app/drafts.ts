@@ -4,7 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 const PREFIX = "am:draft:";
 const OLD_MS = 30 * 24 * 3600 * 1000;
 
-function read<T>(key: string): T | undefined {
+export function readDraft<T>(key: string): T | undefined {
   try {
     const kept = localStorage.getItem(PREFIX + key);
     return kept === null ? undefined : (JSON.parse(kept).value as T);
@@ -13,7 +13,7 @@ function read<T>(key: string): T | undefined {
   }
 }
 
-function write(key: string, value: unknown) {
+export function keepDraft(key: string, value: unknown) {
   try {
     localStorage.setItem(PREFIX + key, JSON.stringify({ at: Date.now(), value }));
   } catch {
@@ -31,13 +31,13 @@ export function forgetDraft(key: string) {
 
 /** Like `useState`, but what is set survives a reload, until `forget`. */
 export function useDraft<T>(key: string, initial: T) {
-  const [value, setValue] = useState<T>(() => read<T>(key) ?? initial);
-  const [kept, setKept] = useState(() => read<T>(key) !== undefined);
+  const [value, setValue] = useState<T>(() => readDraft<T>(key) ?? initial);
+  const [kept, setKept] = useState(() => readDraft<T>(key) !== undefined);
   const current = useRef(key);
   useEffect(() => {
     if (current.current === key) return;
     current.current = key;
-    const found = read<T>(key);
+    const found = readDraft<T>(key);
     setValue(found ?? initial);
     setKept(found !== undefined);
   }, [key, initial]);
@@ -45,7 +45,7 @@ export function useDraft<T>(key: string, initial: T) {
     (next: T | ((before: T) => T)) =>
       setValue((before) => {
         const after = typeof next === "function" ? (next as (before: T) => T)(before) : next;
-        write(key, after);
+        keepDraft(key, after);
         setKept(true);
         return after;
       }),
