@@ -1,3 +1,213 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { AlarmClock, ChevronLeft, ChevronRight, Group as GroupIcon } from "lucide-react";
+import { useEffect } from "react";
+import { toast } from "sonner";
+import type { InboxItem } from "@/api/client";
+import { queries } from "@/api/queries";
+import { useShortcuts } from "@/app/keys";
+import { PromptPanel } from "@/features/prompts/PromptPanel";
+import { undoLatest } from "@/features/prompts/useSender";
+import { Button } from "@/kit/Button";
+import { Menu } from "@/kit/Menu";
+import { Await } from "@/kit/State";
+import { Tooltip } from "@/kit/Tooltip";
+import { AllClear } from "./AllClear";
+import { BatchAccept } from "./BatchAccept";
+import { useKept } from "./kept";
+import { Queue } from "./Queue";
+import { grouped, nextAfter, parted, type Snoozes, stepped, tomorrow } from "./queue";
+
+const HOUR_MS = 3_600_000;
+
 export function Inbox() {
-  return null;
+  const inbox = useQuery(queries.inbox());
+  return (
+    <>
+      <h1 className="sr-only">Inbox</h1>
+      <Await query={inbox} rows={8}>
+        {({ items, next }) => <Answering items={items} more={next !== null} />}
+      </Await>
+    </>
+  );
+}
+
+function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
+  const { prompt: wanted, project } = useSearch({ from: "/frame/inbox" });
+  const navigate = useNavigate();
+  const [byKind, setByKind] = useKept("am:inbox:by-kind", false);
+  const [snoozes, setSnoozes] = useKept<Snoozes>("am:inbox:snoozes", {});
+  const { open, snoozed } = parted(items, project, snoozes, Date.now());
+  const groups = grouped(open, byKind);
+  const ids = groups.flatMap((group) => group.items.map((one) => one.prompt.id));
+  const current = wanted ?? ids[0];
+  const show = (id: string | undefined) =>
+    void navigate({
+      to: "/inbox",
+      search: (before) => ({ ...before, prompt: id }),
+      replace: true,
+    });
+  // The question stays when another comes before it, and when somebody else answers it.
+  useEffect(() => {
+    if (!wanted && current)
+      void navigate({
+        to: "/inbox",
+        search: (before) => ({ ...before, prompt: current }),
+        replace: true,
+      });
+  }, [wanted, current, navigate]);
+  const snooze = (until: number, words: string) => {
+    if (!current) return;
+    const awake = Object.entries(snoozes).filter(([, time]) => time > Date.now());
+    setSnoozes({ ...Object.fromEntries(awake), [current]: until });
+    toast(`Snoozed ${words}, in this browser`, {
+      action: {
+        label: "Undo",
+        onClick: () => {
+          setSnoozes(Object.fromEntries(awake));
+          show(current);
+        },
+      },
+    });
+    show(nextAfter(ids, current));
+  };
+  const shown = items.find((one) => one.prompt.id === current);
+  const openTask = () =>
+    shown && void navigate({ to: "/tasks/$taskId", params: { taskId: shown.task.id } });
+  useShortcuts("Inbox", [
+    { keys: "j", label: "Next question", run: () => show(stepped(ids, current, 1)) },
+    { keys: "k", label: "Question before", run: () => show(stepped(ids, current, -1)) },
+    {
+      keys: "s",
+      label: "Snooze for an hour",
+      run: () => snooze(Date.now() + HOUR_MS, "for an hour"),
+    },
+    { keys: "o", label: "Open the task", run: openTask },
+    { keys: "z", label: "Take the last answer back", run: undoLatest },
+  ]);
+  const snoozeMenu = (
+    <Menu
+      label="Snooze"
+      trigger={
+        <Button size="icon" look="quiet" aria-label="Snooze" disabled={!shown}>
+          <AlarmClock size={16} />
+        </Button>
+      }
+      items={[
+        {
+          label: "For an hour",
+          hint: "s",
+          onSelect: () => snooze(Date.now() + HOUR_MS, "for an hour"),
+        },
+        {
+          label: "For four hours",
+          onSelect: () => snooze(Date.now() + 4 * HOUR_MS, "for four hours"),
+        },
+        {
+          label: "Until tomorrow at 9",
+          onSelect: () => snooze(tomorrow(new Date()), "until tomorrow at 9"),
+        },
+      ]}
+    />
+  );
+  if (ids.length === 0 && snoozed.length === 0 && !current) return <AllClear snoozed={0} />;
+  const at = current ? ids.indexOf(current) : -1;
+  return (
+    <div className="flex h-full min-h-0">
+      <aside className="flex w-80 shrink-0 flex-col border-r bg-sunken max-lg:w-64 max-sm:hidden">
+        <div className="space-y-2 border-b px-3 py-2">
+          <div className="flex items-center gap-1">
+            <p className="flex-1 font-semibold">
+              Inbox <span className="font-normal text-ink-3">{ids.length}</span>
+            </p>
+            <Tooltip text={byKind ? "In the order of their age" : "Group by kind"}>
+              <Button
+                size="icon"
+                look="quiet"
+                aria-label="Group by kind"
+                aria-pressed={byKind}
+                className={byKind ? "text-accent-text" : ""}
+                onClick={() => setByKind(!byKind)}
+              >
+                <GroupIcon size={16} />
+              </Button>
+            </Tooltip>
+            {snoozeMenu}
+          </div>
+          <BatchAccept items={open} />
+        </div>
+        <Queue groups={groups} snoozed={snoozed} current={current} />
+        {more && (
+          <p className="border-t px-3 py-2 text-xs text-ink-3">
+            More wait than are shown; they come up as these are answered.
+          </p>
+        )}
+      </aside>
+      <div className="min-w-0 flex-1 overflow-y-auto sm:p-5">
+        <div className="flex items-center gap-1 border-b bg-sunken px-2 sm:hidden">
+          <Button
+            size="icon"
+            look="quiet"
+            aria-label="Question before"
+            disabled={at <= 0}
+            onClick={() => show(stepped(ids, current, -1))}
+          >
+            <ChevronLeft size={18} />
+          </Button>
+          <p className="flex-1 text-center text-xs text-ink-2 tabular-nums">
+            {at >= 0 ? `${at + 1} of ${ids.length}` : `${ids.length} open`}
+          </p>
+          {snoozeMenu}
+          <Button
+            size="icon"
+            look="quiet"
+            aria-label="Next question"
+            disabled={ids.length === 0 || at === ids.length - 1}
+            onClick={() => show(stepped(ids, current, 1))}
+          >
+            <ChevronRight size={18} />
+          </Button>
+        </div>
+        {current ? (
+          <Card
+            key={current}
+            id={current}
+            item={shown}
+            onAnswered={() => show(nextAfter(ids, current))}
+            onUndone={show}
+          />
+        ) : (
+          <AllClear snoozed={snoozed.length} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** One question: of the list, or by its address if it is no longer open. */
+function Card({
+  id,
+  item,
+  onAnswered,
+  onUndone,
+}: {
+  id: string;
+  item: InboxItem | undefined;
+  onAnswered: () => void;
+  onUndone: (promptId: string) => void;
+}) {
+  const closed = useQuery({ ...queries.prompt(id), enabled: item === undefined });
+  return (
+    <Await query={item ? { ...closed, data: item } : closed}>
+      {(found) => (
+        <PromptPanel
+          alone
+          item={found}
+          onAnswered={onAnswered}
+          onUndone={onUndone}
+          className="slide-in mx-auto max-w-3xl max-sm:rounded-none max-sm:border-0"
+        />
+      )}
+    </Await>
+  );
 }

@@ -1,3 +1,4 @@
+import { useMemo } from "react";
 import type { InboxItem } from "@/api/client";
 import { cx } from "@/kit/cx";
 import { clean } from "@/kit/text";
@@ -43,7 +44,7 @@ export function PromptPanel({ item, onAnswered, onUndone, alone = false, classNa
 }
 
 function Form({ item, sender, keys }: { item: InboxItem; sender: Sender; keys: boolean }) {
-  const found = asked(item.prompt);
+  const found = useMemo(() => asked(item.prompt), [item.prompt]);
   const same = { item, sender, keys };
   switch (found.kind) {
     case "questions":
