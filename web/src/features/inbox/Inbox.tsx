@@ -143,7 +143,7 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
           </p>
         )}
       </aside>
-      <div className="min-w-0 flex-1 overflow-y-auto sm:p-5">
+      <div className="min-w-0 flex-1 overflow-y-auto sm:px-5 sm:pt-5">
         <div className="flex items-center gap-1 border-b bg-sunken px-2 sm:hidden">
           <Button
             size="icon"
@@ -205,7 +205,7 @@ function Card({
           item={found}
           onAnswered={onAnswered}
           onUndone={onUndone}
-          className="slide-in mx-auto max-w-3xl max-sm:rounded-none max-sm:border-0"
+          className="slide-in mx-auto max-w-3xl sm:mb-5 max-sm:rounded-none max-sm:border-0"
         />
       )}
     </Await>

@@ -66,7 +66,7 @@ export function FormFrame({
       }}
     >
       <div className="space-y-5 px-4 py-4 sm:px-5">{children}</div>
-      <div className="sticky bottom-0 z-10 border-t bg-raised px-4 py-3 sm:px-5">
+      <div className="sticky bottom-0 z-10 rounded-b-xl border-t bg-raised px-4 py-3 sm:px-5">
         {error && !isTooLate(error) && <Refusal error={error} />}
         <div className="flex flex-wrap items-center gap-2">{foot}</div>
       </div>

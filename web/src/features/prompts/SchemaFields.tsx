@@ -193,7 +193,7 @@ function One(props: Props) {
   );
 }
 
-/** What no simpler field fits; only what is JSON is taken over. */
+/** What no simpler field fits. */
 function AnyJson(props: Props) {
   const { schema, value, onChange, faults, path } = props;
   const [text, setText] = useState(() =>
@@ -206,6 +206,7 @@ function AnyJson(props: Props) {
       onChange(next.trim() ? JSON.parse(next) : undefined);
       setBroken(false);
     } catch {
+      onChange(undefined);
       setBroken(true);
     }
   };
@@ -213,7 +214,7 @@ function AnyJson(props: Props) {
     <Field
       label={label(props)}
       note={schema.description ? clean(schema.description) : "As JSON."}
-      error={broken ? "This is not JSON yet; it is sent as it last was." : faults[path]}
+      error={broken ? "This is not JSON yet, so it is left out." : faults[path]}
     >
       {(id) => (
         <TextArea
