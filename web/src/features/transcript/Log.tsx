@@ -1,0 +1,203 @@
+import { ArrowDown } from "lucide-react";
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { Virtuoso } from "react-virtuoso";
+import type { Run } from "@/api/client";
+import { useShortcuts } from "@/app/keys";
+import { Button } from "@/kit/Button";
+import { Empty, Failed, Loading } from "@/kit/State";
+import { Ago } from "@/kit/Time";
+import { plural } from "@/kit/text";
+import {
+  addressed,
+  type Entry,
+  type Filter,
+  filtered,
+  isError,
+  matches,
+  type Position,
+  step,
+  took,
+} from "./messages";
+import { NowLine } from "./NowLine";
+import { Row } from "./Row";
+import { Tools } from "./Tools";
+import { useFollow } from "./useFollow";
+import { useTranscript } from "./useTranscript";
+import { shifted } from "./window";
+
+const START = 1_000_000;
+
+/** The transcript of one run. */
+export function Log({ run, signAt }: { run: Run; signAt: string | null }) {
+  const link = useHashLine();
+  const { store, state } = useTranscript(run.id, link);
+  const [filter, setFilter] = useState<Filter>("all");
+  const [search, setSearch] = useState("");
+  const wanted = useDeferredValue(search);
+  const rows = useMemo(
+    () => filtered(state.window.entries, filter),
+    [state.window.entries, filter],
+  );
+  const found = useMemo(() => matches(rows, wanted), [rows, wanted]);
+  const first = useFirst(rows);
+  const tell = useCallback((on: boolean) => store.follow(on), [store]);
+  const { list, following, set, atBottom, attach, grown } = useFollow(rows, link === null, tell);
+  const [open, toggle] = useKeys();
+  const [current, setCurrent] = useState<string | null>(null);
+  const box = useRef<HTMLInputElement>(null);
+  const linked = link
+    ? (rows.find((row) => row.turn === link.turn && row.offset === link.offset)?.key ?? null)
+    : null;
+  const shown = current ?? linked;
+  const place = rows.findIndex((row) => row.key === shown);
+
+  const go = (index: number | null) => {
+    const row = index === null ? undefined : rows[index];
+    if (!row || index === null) return;
+    set(false);
+    setCurrent(row.key);
+    list.current?.scrollToIndex({ index, align: "center" });
+  };
+  const find = (by: 1 | -1) =>
+    wanted.trim() ? go(step(found, place, by)) : void box.current?.focus();
+  const nextError = () => {
+    const bad = rows.flatMap((row, index) => (isError(row) ? [index] : []));
+    go(step(bad, place, 1));
+  };
+  const toEnd = () => {
+    setCurrent(null);
+    if (link) window.history.replaceState(window.history.state, "", hashless());
+    if (state.window.below || link) store.newest();
+    set(true);
+  };
+  useShortcuts("Transcript", [
+    { keys: "f", label: "Follow: go to the end", run: toEnd },
+    { keys: "n", label: "Next match", run: () => find(1) },
+    { keys: "N", label: "Match before", run: () => find(-1) },
+    { keys: "e", label: "Next error", run: nextError },
+  ]);
+
+  const live = state.connection !== "ended" && run.ended_at === null;
+  const heardAt = state.heardAt ? new Date(state.heardAt).toISOString() : signAt;
+  return (
+    <div className="flex h-full flex-col">
+      <Tools
+        filter={filter}
+        setFilter={setFilter}
+        search={search}
+        setSearch={setSearch}
+        box={box}
+        found={wanted.trim() ? { at: found.indexOf(place), of: found.length } : null}
+        partial={state.window.above || state.window.below}
+        find={find}
+        nextError={nextError}
+      />
+      <div className="relative min-h-0 flex-1">
+        {state.error ? (
+          <Failed error={state.error} again={() => store.start(link)} />
+        ) : state.removedAt ? (
+          <Empty title="This transcript was removed">
+            Retention removed it <Ago time={state.removedAt} />; the record of the run stays.
+          </Empty>
+        ) : rows.length > 0 ? (
+          <Virtuoso
+            key={filter}
+            ref={list}
+            scrollerRef={attach}
+            data={rows}
+            firstItemIndex={first}
+            initialTopMostItemIndex={
+              linked ? { index: Math.max(0, place), align: "start" } : rows.length - 1
+            }
+            defaultItemHeight={24}
+            increaseViewportBy={300}
+            atBottomThreshold={30}
+            atBottomStateChange={atBottom}
+            totalListHeightChanged={grown}
+            startReached={() => void store.older()}
+            endReached={() => store.newer()}
+            computeItemKey={(_, row) => row.key}
+            components={{ Header: state.window.above ? Older : Beginning, Footer: Space }}
+            itemContent={(index, row) => (
+              <Row
+                entry={row}
+                run={run.id}
+                seconds={row.kind === "tool" ? took(row, after(rows, index - first)) : null}
+                open={open.has(row.key)}
+                toggle={toggle}
+                wanted={wanted}
+                current={row.key === shown}
+              />
+            )}
+          />
+        ) : state.connection === "opening" ? (
+          <Loading />
+        ) : filter !== "all" && state.window.entries.length > 0 ? (
+          <Empty title="Nothing of that kind">
+            {plural(state.window.entries.length, "entry", "entries")} of other kinds are hidden.
+          </Empty>
+        ) : (
+          <Empty title={live ? "The agent has not said anything yet" : "The agent said nothing"} />
+        )}
+        {rows.length > 0 && (!following || state.window.below) && (
+          <Button
+            onClick={toEnd}
+            hint="f"
+            className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-lg"
+          >
+            {state.unseen > 0 ? `${state.unseen} new` : "To the end"} <ArrowDown size={14} />
+          </Button>
+        )}
+      </div>
+      {live && (
+        <NowLine entries={state.window.entries} heardAt={heardAt} connection={state.connection} />
+      )}
+    </div>
+  );
+}
+
+const Older = () => (
+  <p className="py-2 text-center text-xs text-ink-3">Reading what came before…</p>
+);
+const Beginning = () => <div className="h-2" />;
+const Space = () => <div className="h-14" />;
+
+/** What tells that a tool has ended: the next entry that is no count of tokens. */
+function after(rows: Entry[], index: number): Entry | undefined {
+  const next = rows[index + 1];
+  return next?.kind === "usage" ? rows[index + 2] : next;
+}
+
+const hashless = () => window.location.pathname + window.location.search;
+
+/** The line that the address names, when the page was opened with it. */
+function useHashLine(): Position | null {
+  const [hash, setHash] = useState(window.location.hash);
+  useEffect(() => {
+    const look = () => setHash(window.location.hash);
+    window.addEventListener("hashchange", look);
+    return () => window.removeEventListener("hashchange", look);
+  }, []);
+  return useMemo(() => addressed(hash), [hash]);
+}
+
+function useFirst(rows: Entry[]): number {
+  const held = useRef({ rows, first: START });
+  if (held.current.rows !== rows)
+    held.current = { rows, first: shifted(held.current.first, held.current.rows, rows) };
+  return held.current.first;
+}
+
+function useKeys(): [Set<string>, (key: string) => void] {
+  const [keys, setKeys] = useState(() => new Set<string>());
+  const toggle = useCallback(
+    (key: string) =>
+      setKeys((before) => {
+        const after = new Set(before);
+        if (!after.delete(key)) after.add(key);
+        return after;
+      }),
+    [],
+  );
+  return [keys, toggle];
+}
