@@ -1,3 +1,210 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import { toast } from "sonner";
+import type { TaskView } from "@/api/client";
+import { queries } from "@/api/queries";
+import { useShortcuts } from "@/app/keys";
+import { PromptPanel } from "@/features/prompts/PromptPanel";
+import { Transcript } from "@/features/transcript/Transcript";
+import { Await, Loading } from "@/kit/State";
+import { plural } from "@/kit/text";
+import type { Tab } from "@/router";
+import { DeleteDialog } from "./DeleteDialog";
+import { EditDialog } from "./EditDialog";
+import { Facts } from "./Facts";
+import { ForceDialog } from "./ForceDialog";
+import { MoveDialog } from "./MoveDialog";
+import { Overview } from "./Overview";
+import { taskQueries } from "./queries";
+import { RunDialog } from "./RunDialog";
+import { RunsTab } from "./RunsTab";
+import { Sure } from "./Sure";
+import { again, type Choice, choices } from "./situation";
+import { TaskHeader, type Wish } from "./TaskHeader";
+import { Timeline } from "./Timeline";
+import { useActions } from "./useActions";
+
+const Changes = lazy(() =>
+  import("@/features/changes/Changes").then((found) => ({ default: found.Changes })),
+);
+
+const TABS: [Tab, string][] = [
+  ["overview", "Overview"],
+  ["transcript", "Transcript"],
+  ["changes", "Changes"],
+  ["timeline", "Timeline"],
+  ["runs", "Runs & costs"],
+];
+
 export function TaskPage() {
-  return null;
+  const { taskId } = useParams({ from: "/frame/tasks/$taskId" });
+  const view = useQuery(queries.task(taskId));
+  return <Await query={view}>{(found) => <Shown key={taskId} view={found} />}</Await>;
+}
+
+function Shown({ view }: { view: TaskView }) {
+  const { tab = "overview", run: chosen, project } = useSearch({ from: "/frame/tasks/$taskId" });
+  const navigate = useNavigate({ from: "/tasks/$taskId" });
+  const client = useQueryClient();
+  const id = view.task.id;
+  const admin = useQuery(queries.me()).data?.admin ?? false;
+  const pipeline = useQuery(queries.pipeline(view.task.pipeline_id, view.task.pipeline_version));
+  const statuses = pipeline.data?.statuses ?? [];
+  const card = useQuery(taskQueries.card(id, view.run !== null)).data;
+  const all = choices(view, statuses);
+  const actions = useActions(view);
+  const [menu, setMenu] = useState(false);
+  const [wished, setWished] = useState<Wish | null>(null);
+  const close = () => setWished(null);
+
+  const move = ({ move: { to }, stops }: Choice) => actions.move.mutate({ to, stop: stops });
+  const wish = (what: Wish) => {
+    if (typeof what === "object" && !what.ends && !what.stops) move(what);
+    else setWished(what);
+  };
+  const retry = () => {
+    const how = again(view);
+    if (how?.kind === "now") actions.retry.mutate(how.run);
+    else if (how) actions.run.mutate({ settings: {} });
+    else toast(view.run ? "The agent is at work." : "There is nothing to try again.");
+  };
+  const show = (to: Tab) =>
+    void navigate({ search: (before) => ({ ...before, tab: to, run: undefined }), hash: "" });
+  const beside = async (by: 1 | -1) => {
+    const { items } = await client.fetchQuery(taskQueries.neighbours(project));
+    const at = items.findIndex((task) => task.id === id);
+    const next = at < 0 ? undefined : items[at + by];
+    if (next)
+      void navigate({
+        params: { taskId: next.id },
+        search: (before) => ({ ...before, run: undefined }),
+        hash: "",
+      });
+    else toast(by === 1 ? "This is the last task." : "This is the first task.");
+  };
+  useShortcuts("Task", [
+    ...TABS.map(([name, label], index) => ({
+      keys: String(index + 1),
+      label,
+      run: () => show(name),
+    })),
+    { keys: "t", label: "Move the task", run: () => setMenu(true) },
+    { keys: "r", label: "Retry", run: retry },
+    { keys: ".", label: "Stop the agent", run: () => view.run && setWished("stop") },
+    { keys: "[", label: "Task before", run: () => void beside(-1) },
+    { keys: "]", label: "Next task", run: () => void beside(1) },
+  ]);
+  const signAt = card?.run?.printed_at ?? null;
+  return (
+    <div className="flex min-h-full">
+      <div className="flex min-w-0 flex-1 flex-col">
+        <TaskHeader
+          view={view}
+          all={all}
+          admin={admin}
+          signAt={signAt}
+          menu={menu}
+          setMenu={setMenu}
+          wish={wish}
+          onRetry={retry}
+        />
+        {view.prompts.map((prompt) => (
+          <Asked key={prompt.id} id={prompt.id} />
+        ))}
+        <nav
+          aria-label="Parts of the task"
+          className="sticky top-0 z-10 flex shrink-0 gap-1 overflow-x-auto border-b bg-bg px-4 sm:px-6"
+        >
+          {TABS.map(([name, label], index) => (
+            <Link
+              key={name}
+              to="."
+              search={(before) => ({ ...before, tab: name, run: undefined })}
+              hash=""
+              aria-current={tab === name ? "page" : undefined}
+              title={`${label} (${index + 1})`}
+              className="flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-ink-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:h-11"
+            >
+              {label}
+              {name === "runs" && view.runs.length > 0 && (
+                <span className="text-xs text-ink-3" title={plural(view.runs.length, "run")}>
+                  {view.runs.length}
+                </span>
+              )}
+            </Link>
+          ))}
+        </nav>
+        {tab === "transcript" ? (
+          <div className="relative min-h-[60dvh] flex-1">
+            <div className="absolute inset-0">
+              <Transcript taskId={id} runs={view.runs} chosen={chosen} signAt={signAt} />
+            </div>
+          </div>
+        ) : (
+          <Suspense fallback={<Loading />}>
+            {tab === "overview" && <Overview view={view} round={card?.round ?? null} />}
+            {tab === "changes" && <Changes taskId={id} />}
+            {tab === "timeline" && <Timeline view={view} />}
+            {tab === "runs" && <RunsTab view={view} run={actions.run} />}
+          </Suspense>
+        )}
+      </div>
+      <aside
+        aria-label="Facts"
+        className="sticky top-0 hidden h-fit w-64 shrink-0 self-stretch border-l p-5 xl:block"
+      >
+        <Facts view={view} round={card?.round ?? null} />
+      </aside>
+      {wished === "stop" && view.run && (
+        <Sure
+          title="Stop the agent?"
+          action="Stop the agent"
+          onClose={close}
+          onSure={() => {
+            close();
+            if (view.run) actions.stop.mutate(view.run.id);
+          }}
+        >
+          <p>The task stays where it is, and you are asked how to go on.</p>
+          <p>Work that the agent did not commit is kept on a snapshot.</p>
+        </Sure>
+      )}
+      {wished === "run" && <RunDialog view={view} run={actions.run} onClose={close} />}
+      {wished === "edit" && <EditDialog view={view} onClose={close} />}
+      {wished === "delete" && <DeleteDialog view={view} onClose={close} />}
+      {wished === "force" && (
+        <ForceDialog
+          view={view}
+          statuses={statuses}
+          onClose={close}
+          onMove={(to, reason) => {
+            close();
+            actions.move.mutate({ to, reason, force: true, stop: view.run !== null });
+          }}
+        />
+      )}
+      {typeof wished === "object" && wished && (
+        <MoveDialog
+          choice={wished}
+          onClose={close}
+          onMove={() => {
+            close();
+            move(wished);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** A question that the task waits with, before anything else. */
+function Asked({ id }: { id: string }) {
+  const item = useQuery(queries.prompt(id)).data;
+  if (!item) return <Loading rows={2} className="mx-4 sm:mx-6" />;
+  return (
+    <div className="px-4 pb-4 sm:px-6">
+      <PromptPanel item={item} className="border-you/40" />
+    </div>
+  );
 }

@@ -1,0 +1,125 @@
+import { CircleCheck, CircleX, Hourglass } from "lucide-react";
+import { memo } from "react";
+import { cx } from "@/kit/cx";
+import { clean, duration, shortened } from "@/kit/text";
+import { isFailure, type Look, type TimelineRow } from "./timeline";
+
+type Of<K extends TimelineRow["kind"]> = Extract<TimelineRow, { kind: K }>;
+
+const DOTS = { error: "bg-bad", warning: "bg-warn", info: "bg-line-strong", debug: "bg-line" };
+
+export function GapRow({ row }: { row: Of<"gap"> }) {
+  return (
+    <p
+      className={cx(
+        "flex items-center gap-2 px-4 py-1.5 text-xs text-ink-3 sm:px-6 sm:pl-[8.5rem]",
+        row.who === "waiting for you" && "text-you",
+      )}
+    >
+      <Hourglass size={12} className="shrink-0" />
+      {duration(row.seconds)} {row.who}
+      {row.open && ", until now"}
+    </p>
+  );
+}
+
+export const EventRow = memo(function EventRow({
+  row: { event, history },
+  look,
+  current,
+}: {
+  row: Of<"event">;
+  look: Look;
+  current: boolean;
+}) {
+  const who = event.actor.name || event.actor.type;
+  return (
+    <div className={cx("px-4 py-1 sm:px-6", current && "bg-accent-soft")} data-seq={event.seq}>
+      <div className="flex items-baseline gap-3">
+        <a
+          href={`#${event.seq}`}
+          title={`${new Date(event.time).toLocaleString()}. Link to this event.`}
+          className="w-24 shrink-0 text-xs text-ink-3 tabular-nums hover:underline max-sm:w-14"
+        >
+          <span className="max-sm:hidden">{day(event.time)} </span>
+          {clock(event.time)}
+        </a>
+        <span
+          className={cx("size-2 shrink-0 translate-y-px rounded-full", DOTS[event.level])}
+          title={event.level}
+        />
+        <p
+          className={cx(
+            "min-w-0 flex-1 break-words",
+            isFailure(event) && "font-semibold text-bad",
+            event.level === "warning" && "text-warn",
+          )}
+        >
+          {clean(event.summary)}
+        </p>
+        {look !== "compact" && (
+          <span className="shrink-0 text-xs text-ink-3 max-sm:hidden">
+            {clean(who)}
+            {event.actor.via && ` via ${clean(event.actor.via)}`}
+          </span>
+        )}
+      </div>
+      {look === "full" && <Details row={{ kind: "event", key: "", event, history }} />}
+      {look === "raw" && (
+        <pre className="mt-1 mb-2 max-h-96 overflow-auto rounded-md border bg-sunken p-2.5 font-mono text-xs break-words whitespace-pre-wrap sm:ml-[7.5rem]">
+          {shortened(clean(JSON.stringify(history ? { event, history } : event, null, 2))).text}
+        </pre>
+      )}
+    </div>
+  );
+});
+
+function Details({ row: { event, history } }: { row: Of<"event"> }) {
+  const fields = Object.entries(event.data).filter(
+    ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
+  );
+  return (
+    <div className="mb-1.5 space-y-1.5 text-xs text-ink-2 sm:ml-[7.5rem]">
+      <p className="flex flex-wrap gap-x-3 gap-y-0.5">
+        <span className="text-ink-3">{event.type}</span>
+        {fields.map(([name, value]) => (
+          <span key={name} className="min-w-0 break-words">
+            <span className="text-ink-3">{name}</span> {worded(value)}
+          </span>
+        ))}
+      </p>
+      {history && (history.guards.length > 0 || history.hooks.length > 0) && (
+        <ul className="space-y-0.5">
+          {history.guards.map((guard) => (
+            <li key={guard.name} className="flex items-start gap-1.5">
+              {guard.passed ? (
+                <CircleCheck size={12} className="mt-0.5 shrink-0 text-good" aria-label="passed" />
+              ) : (
+                <CircleX size={12} className="mt-0.5 shrink-0 text-bad" aria-label="refused" />
+              )}
+              <span className="min-w-0 break-words">
+                {clean(guard.name)}: {clean(guard.reason)}
+              </span>
+            </li>
+          ))}
+          {history.hooks.map((hook) => (
+            <li key={hook.effect ?? hook.name} className="pl-[18px]">
+              then {clean(hook.name)} <span className="text-ink-3">({hook.policy})</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {history?.reason && <p>Reason: {clean(history.reason)}</p>}
+    </div>
+  );
+}
+
+function worded(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return shortened(clean(text), 300).text;
+}
+
+const day = (time: string) =>
+  new Date(time).toLocaleDateString(undefined, { month: "short", day: "numeric" });
+const clock = (time: string) =>
+  new Date(time).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });

@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import type { Event, Schemas } from "@/api/client";
+import { categoriesOf, rowsOf } from "./timeline";
+
+let seq = 0;
+function event(minute: number, type: string, part: Partial<Event> = {}): Event {
+  seq += 1;
+  return {
+    id: seq,
+    seq,
+    task_id: "t",
+    time: new Date(minute * 60_000).toISOString(),
+    category: "agent",
+    type,
+    level: "info",
+    summary: type,
+    actor: { type: "system", name: "engine", run: null, via: null },
+    data: {},
+    ...part,
+  };
+}
+const all = new Set<string>();
+const told = (rows: ReturnType<typeof rowsOf>) =>
+  rows.map((row) => (row.kind === "gap" ? `${row.seconds / 60} min ${row.who}` : row.event.type));
+
+test("idle hours are folded, and say whom the task waited for", () => {
+  const events = [
+    event(0, "task.created"),
+    event(1, "agent.started", { data: { agent: "codex" } }),
+    event(21, "agent.completed"),
+    event(21, "prompt_created", { data: { prompt: "p" } }),
+    event(141, "prompt_response", { data: { prompt: "p" } }),
+    event(142, "agent.queued"),
+    event(162, "agent.started"),
+  ];
+  expect(told(rowsOf(events, [], "full", all, null))).toEqual([
+    "task.created",
+    "agent.started",
+    "20 min codex at work",
+    "agent.completed",
+    "prompt_created",
+    "120 min waiting for you",
+    "prompt_response",
+    "agent.queued",
+    "20 min the agent waiting for its turn",
+    "agent.started",
+  ]);
+});
+
+test("the silence since the last event goes on until now", () => {
+  const events = [event(0, "prompt_created", { data: { prompt: "p" } })];
+  const rows = rowsOf(events, [], "compact", all, { now: 60 * 60_000 });
+  expect(rows.at(-1)).toMatchObject({ kind: "gap", open: true, who: "waiting for you" });
+  expect(rowsOf(events, [], "compact", all, null)).toHaveLength(1);
+});
+
+test("silences around what is not shown are one", () => {
+  const events = [
+    event(0, "prompt_created", { data: { prompt: "p" } }),
+    event(60, "prompt_reminded", { category: "prompt" }),
+    event(120, "prompt_response", { data: { prompt: "p" } }),
+  ];
+  expect(told(rowsOf(events, [], "compact", all, null))).toEqual([
+    "prompt_created",
+    "120 min waiting for you",
+    "prompt_response",
+  ]);
+});
+
+test("failures are never left out as minor", () => {
+  const events = [event(0, "agent.queued"), event(0, "agent.queued", { level: "error" })];
+  expect(rowsOf(events, [], "compact", all, null)).toHaveLength(1);
+  expect(rowsOf(events, [], "full", all, null)).toHaveLength(2);
+});
+
+test("a category narrows the log, and a move knows what its guards said", () => {
+  const moved = event(3, "status.changed", {
+    category: "transition",
+    data: { source: "a", to: "b", trigger: "manual" },
+  });
+  const entry = { time: moved.time, from: "a", to: "b" } as Schemas["History"];
+  const rows = rowsOf([event(2, "note"), moved], [entry], "full", new Set(["transition"]), null);
+  expect(rows).toHaveLength(1);
+  expect(rows[0]).toMatchObject({ history: entry });
+  expect(categoriesOf([event(0, "x"), moved])).toEqual([
+    ["agent", 1],
+    ["transition", 1],
+  ]);
+});

@@ -1,0 +1,129 @@
+/** The log of a task as it is read: idle hours folded, what matters little left out. */
+import type { Event, Schemas } from "@/api/client";
+
+type History = Schemas["History"];
+export type Look = "compact" | "full" | "raw";
+
+export type TimelineRow =
+  | { kind: "event"; key: string; event: Event; history: History | null }
+  | { kind: "gap"; key: string; seconds: number; who: string; open: boolean };
+
+/** A shorter silence is no story. */
+export const IDLE_S = 300;
+
+const MINOR = new Set([
+  "agent.queued",
+  "git.pushed",
+  "workspace.set_up",
+  "workspace.ignored",
+  "workspace.removed",
+  "prompt_reminded",
+]);
+
+export const isFailure = (event: Event) => event.level === "error";
+const isMinor = (event: Event) =>
+  event.level === "debug" || (event.level === "info" && MINOR.has(event.type));
+
+/** Whom the task waits for, told from what happened so far. */
+class Waiting {
+  private prompts = new Set<unknown>();
+  private running: string | null = null;
+  private queued = false;
+  private over = false;
+
+  take({ type, data }: Event) {
+    switch (type) {
+      case "prompt_created":
+        this.prompts.add(data.prompt);
+        break;
+      case "prompt_response":
+      case "prompt_closed":
+      case "review_submitted":
+      case "split_approved":
+      case "split_rejected":
+        this.prompts.delete(data.prompt);
+        break;
+      case "agent.queued":
+      case "agent.retry_scheduled":
+        this.queued = true;
+        break;
+      case "agent.started":
+        this.running = typeof data.agent === "string" ? data.agent : "the agent";
+        this.queued = false;
+        break;
+      case "agent.completed":
+      case "agent.failed":
+      case "agent.cancelled":
+        this.running = null;
+        break;
+    }
+  }
+  end() {
+    this.over = true;
+  }
+  get who(): string {
+    if (this.prompts.size > 0) return "waiting for you";
+    if (this.running) return `${this.running} at work`;
+    if (this.queued) return "the agent waiting for its turn";
+    return this.over ? "finished" : "nothing under way";
+  }
+}
+
+/** Rows in the order of time. A gap after the last event is open: it goes on until now. */
+export function rowsOf(
+  events: Event[],
+  history: History[],
+  look: Look,
+  categories: Set<string>,
+  open: { now: number } | null,
+): TimelineRow[] {
+  const rows: TimelineRow[] = [];
+  const waiting = new Waiting();
+  const moves = new Map(history.map((entry) => [`${entry.time} ${entry.to}`, entry]));
+  let last: Event | null = null;
+  for (const event of events) {
+    const gap = last && (Date.parse(event.time) - Date.parse(last.time)) / 1000;
+    if (last && gap !== null && gap >= IDLE_S)
+      rows.push({
+        kind: "gap",
+        key: `gap-${event.seq}`,
+        seconds: gap,
+        who: waiting.who,
+        open: false,
+      });
+    waiting.take(event);
+    last = event;
+    if (look === "compact" && isMinor(event)) continue;
+    if (categories.size > 0 && !categories.has(event.category)) continue;
+    rows.push({ kind: "event", key: `${event.seq}`, event, history: moveOf(event, moves) });
+  }
+  const idle = last && open ? (open.now - Date.parse(last.time)) / 1000 : 0;
+  if (idle >= IDLE_S)
+    rows.push({ kind: "gap", key: "gap-now", seconds: idle, who: waiting.who, open: true });
+  return joined(rows);
+}
+
+/** Silences beside each other, where what lay between is not shown, are one. */
+function joined(rows: TimelineRow[]): TimelineRow[] {
+  const found: TimelineRow[] = [];
+  for (const row of rows) {
+    const before = found.at(-1);
+    if (row.kind === "gap" && before?.kind === "gap" && before.who === row.who)
+      found[found.length - 1] = { ...row, seconds: before.seconds + row.seconds };
+    else found.push(row);
+  }
+  return found;
+}
+
+/** What guards and hooks said to a move: it is on record at the same moment. */
+function moveOf(event: Event, moves: Map<string, History>): History | null {
+  if (event.category !== "transition") return null;
+  const to = event.data.to ?? event.data.status;
+  return moves.get(`${event.time} ${to}`) ?? null;
+}
+
+export function categoriesOf(events: Event[]): [category: string, count: number][] {
+  const counts = new Map<string, number>();
+  for (const { category } of events) counts.set(category, (counts.get(category) ?? 0) + 1);
+  return [...counts].sort(([a], [b]) => a.localeCompare(b));
+}
