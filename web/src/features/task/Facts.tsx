@@ -15,7 +15,7 @@ export function Facts({
 }) {
   const { task } = view;
   return (
-    <dl className="grid grid-cols-[5.5rem_1fr] gap-x-3 gap-y-2">
+    <dl className="grid grid-cols-[5.5rem_1fr] gap-x-3 gap-y-2 text-[13px]">
       <Fact name="Priority">{task.priority}</Fact>
       <Fact name="Type">{task.type}</Fact>
       <Fact name="Size">{task.size}</Fact>

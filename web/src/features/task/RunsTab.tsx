@@ -146,12 +146,8 @@ function Row({
       </td>
       <Amount minor>{duration(waited)}</Amount>
       <Amount>{run.started_at ? duration(worked) : "–"}</Amount>
-      <Amount minor>
-        {usage ? `${count(usage.input_tokens)} / ${count(usage.output_tokens)}` : "unknown"}
-      </Amount>
-      <Amount minor>
-        {usage ? `${count(usage.cache_read_tokens)} / ${count(usage.cache_write_tokens)}` : "–"}
-      </Amount>
+      <Amount minor>{pair(usage?.input_tokens, usage?.output_tokens)}</Amount>
+      <Amount minor>{pair(usage?.cache_read_tokens, usage?.cache_write_tokens)}</Amount>
       <Amount>
         <span
           title={run.cost_basis === "computed" ? "From the tokens and known prices" : undefined}
@@ -167,6 +163,10 @@ function Row({
   );
 }
 
+type Known = number | null | undefined;
+const pair = (one: Known, other: Known) =>
+  one == null && other == null ? "unknown" : `${count(one)} / ${count(other)}`;
+
 function Sums({ runs }: { runs: Run[] }) {
   const cost = costOf(runs);
   const used = tokens(runs);
@@ -179,12 +179,8 @@ function Sums({ runs }: { runs: Run[] }) {
         <td className="max-sm:hidden" />
         <Amount minor>{duration(waited)}</Amount>
         <Amount>{duration(worked)}</Amount>
-        <Amount minor>
-          {count(used.input)} / {count(used.output)}
-        </Amount>
-        <Amount minor>
-          {count(used.read)} / {count(used.written)}
-        </Amount>
+        <Amount minor>{pair(used.input, used.output)}</Amount>
+        <Amount minor>{pair(used.read, used.written)}</Amount>
         <Amount>{money(cost.usd)}</Amount>
         <td className="px-3 text-xs font-normal text-ink-3">
           {cost.unknown > 0 && cost.usd !== null && `and ${plural(cost.unknown, "run")} unknown`}

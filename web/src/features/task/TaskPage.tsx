@@ -150,11 +150,10 @@ function Shown({ view }: { view: TaskView }) {
           </Suspense>
         )}
       </div>
-      <aside
-        aria-label="Facts"
-        className="sticky top-0 hidden h-fit w-64 shrink-0 self-stretch border-l p-5 xl:block"
-      >
-        <Facts view={view} round={card?.round ?? null} />
+      <aside aria-label="Facts" className="hidden w-60 shrink-0 border-l xl:block">
+        <div className="sticky top-0 p-5">
+          <Facts view={view} round={card?.round ?? null} />
+        </div>
       </aside>
       {wished === "stop" && view.run && (
         <Sure

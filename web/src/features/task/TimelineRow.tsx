@@ -12,7 +12,7 @@ export function GapRow({ row }: { row: Of<"gap"> }) {
   return (
     <p
       className={cx(
-        "flex items-center gap-2 px-4 py-1.5 text-xs text-ink-3 sm:px-6 sm:pl-[8.5rem]",
+        "flex items-center gap-2 px-4 py-1.5 text-xs text-ink-3 sm:px-6 sm:pl-[9.25rem]",
         row.who === "waiting for you" && "text-you",
       )}
     >
@@ -39,7 +39,7 @@ export const EventRow = memo(function EventRow({
         <a
           href={`#${event.seq}`}
           title={`${new Date(event.time).toLocaleString()}. Link to this event.`}
-          className="w-24 shrink-0 text-xs text-ink-3 tabular-nums hover:underline max-sm:w-14"
+          className="w-28 shrink-0 text-xs whitespace-nowrap text-ink-3 tabular-nums hover:underline max-sm:w-14"
         >
           <span className="max-sm:hidden">{day(event.time)} </span>
           {clock(event.time)}
@@ -66,7 +66,7 @@ export const EventRow = memo(function EventRow({
       </div>
       {look === "full" && <Details row={{ kind: "event", key: "", event, history }} />}
       {look === "raw" && (
-        <pre className="mt-1 mb-2 max-h-96 overflow-auto rounded-md border bg-sunken p-2.5 font-mono text-xs break-words whitespace-pre-wrap sm:ml-[7.5rem]">
+        <pre className="mt-1 mb-2 max-h-96 overflow-auto rounded-md border bg-sunken p-2.5 font-mono text-xs break-words whitespace-pre-wrap sm:ml-[8.5rem]">
           {shortened(clean(JSON.stringify(history ? { event, history } : event, null, 2))).text}
         </pre>
       )}
@@ -79,7 +79,7 @@ function Details({ row: { event, history } }: { row: Of<"event"> }) {
     ([, value]) => value !== null && value !== "" && !(Array.isArray(value) && value.length === 0),
   );
   return (
-    <div className="mb-1.5 space-y-1.5 text-xs text-ink-2 sm:ml-[7.5rem]">
+    <div className="mb-1.5 space-y-1.5 text-xs text-ink-2 sm:ml-[8.5rem]">
       <p className="flex flex-wrap gap-x-3 gap-y-0.5">
         <span className="text-ink-3">{event.type}</span>
         {fields.map(([name, value]) => (
@@ -122,4 +122,9 @@ function worded(value: unknown): string {
 const day = (time: string) =>
   new Date(time).toLocaleDateString(undefined, { month: "short", day: "numeric" });
 const clock = (time: string) =>
-  new Date(time).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  new Date(time).toLocaleTimeString(undefined, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+  });

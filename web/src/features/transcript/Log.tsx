@@ -1,5 +1,13 @@
 import { ArrowDown } from "lucide-react";
-import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { Virtuoso } from "react-virtuoso";
 import type { Run } from "@/api/client";
 import { useShortcuts } from "@/app/keys";
@@ -28,7 +36,16 @@ import { shifted } from "./window";
 const START = 1_000_000;
 
 /** The transcript of one run. */
-export function Log({ run, signAt }: { run: Run; signAt: string | null }) {
+export function Log({
+  run,
+  signAt,
+  lead,
+}: {
+  run: Run;
+  signAt: string | null;
+  /** What stands before the tools. */
+  lead: ReactNode;
+}) {
   const link = useHashLine();
   const { store, state } = useTranscript(run.id, link);
   const [filter, setFilter] = useState<Filter>("all");
@@ -78,10 +95,12 @@ export function Log({ run, signAt }: { run: Run; signAt: string | null }) {
   ]);
 
   const live = state.connection !== "ended" && run.ended_at === null;
+  const begun = run.started_at !== null;
   const heardAt = state.heardAt ? new Date(state.heardAt).toISOString() : signAt;
   return (
     <div className="flex h-full flex-col">
       <Tools
+        lead={lead}
         filter={filter}
         setFilter={setFilter}
         search={search}
@@ -137,7 +156,15 @@ export function Log({ run, signAt }: { run: Run; signAt: string | null }) {
             {plural(state.window.entries.length, "entry", "entries")} of other kinds are hidden.
           </Empty>
         ) : (
-          <Empty title={live ? "The agent has not said anything yet" : "The agent said nothing"} />
+          <Empty
+            title={
+              live
+                ? begun
+                  ? "The agent has not said anything yet"
+                  : "The agent waits for its turn"
+                : "The agent said nothing"
+            }
+          />
         )}
         {rows.length > 0 && (!following || state.window.below) && (
           <Button
@@ -149,7 +176,7 @@ export function Log({ run, signAt }: { run: Run; signAt: string | null }) {
           </Button>
         )}
       </div>
-      {live && (
+      {live && begun && (
         <NowLine entries={state.window.entries} heardAt={heardAt} connection={state.connection} />
       )}
     </div>
@@ -160,7 +187,7 @@ const Older = () => (
   <p className="py-2 text-center text-xs text-ink-3">Reading what came before…</p>
 );
 const Beginning = () => <div className="h-2" />;
-const Space = () => <div className="h-14" />;
+const Space = () => <div className="h-10" />;
 
 /** What tells that a tool has ended: the next entry that is no count of tokens. */
 function after(rows: Entry[], index: number): Entry | undefined {

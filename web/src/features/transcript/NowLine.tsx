@@ -24,7 +24,7 @@ export function NowLine({
   return (
     <div
       className={cx(
-        "flex h-8 shrink-0 items-center gap-2 border-t px-4 text-xs text-ink-2 max-sm:px-3",
+        "flex h-8 shrink-0 items-center gap-2 border-t px-6 text-xs text-ink-2 max-sm:px-4",
         quiet && "bg-warn-soft text-warn",
       )}
     >
@@ -39,7 +39,7 @@ export function NowLine({
           <>
             now: running <b className="font-medium">{tool.name}</b>{" "}
             <span className="font-mono">{clean(tool.brief)}</span>
-            {running !== null && <span className="tabular-nums"> {duration(running)}</span>}
+            {running !== null && <span className="ml-1.5 tabular-nums">{duration(running)}</span>}
           </>
         ) : (
           "now: the agent is at work"

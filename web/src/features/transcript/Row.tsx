@@ -28,7 +28,7 @@ export const Row = memo(function Row(props: Props) {
     <div
       data-line={address(entry)}
       className={cx(
-        "group/row relative px-4 max-sm:px-3",
+        "group/row relative px-6 max-sm:px-4",
         current && "bg-accent-soft",
         entry.kind === "output" ? "py-px" : "py-1",
       )}

@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, CircleAlert } from "lucide-react";
-import type { Ref } from "react";
+import type { ReactNode, Ref } from "react";
 import { Button } from "@/kit/Button";
 import { Input, Select } from "@/kit/Field";
 import { FILTERS, type Filter } from "./messages";
@@ -13,6 +13,7 @@ const NAMES: Record<Filter, string> = {
 
 /** What stands above a transcript: filter and search. */
 export function Tools({
+  lead,
   filter,
   setFilter,
   search,
@@ -23,6 +24,7 @@ export function Tools({
   find,
   nextError,
 }: {
+  lead: ReactNode;
   filter: Filter;
   setFilter: (filter: Filter) => void;
   search: string;
@@ -34,7 +36,8 @@ export function Tools({
   nextError: () => void;
 }) {
   return (
-    <div className="flex shrink-0 items-center gap-1.5 border-b px-4 py-1.5 max-sm:px-3">
+    <div className="flex shrink-0 items-center gap-1.5 border-b max-sm:flex-wrap px-6 py-1.5 max-sm:px-4">
+      {lead}
       <Select
         aria-label="What to show"
         value={filter}

@@ -5,7 +5,7 @@ import { Empty } from "@/kit/State";
 import { Log } from "./Log";
 import { runName } from "./runs";
 
-/** What an agent said and did: of the chosen run, else of the one that is live or was the last. */
+/** What an agent said and did: of the chosen run, else of the last that began. */
 export function Transcript({
   taskId,
   runs,
@@ -20,41 +20,43 @@ export function Transcript({
 }) {
   const navigate = useNavigate();
   const run =
-    runs.find((one) => one.id === chosen) ?? runs.find((one) => !one.ended_at) ?? runs.at(-1);
+    runs.find((one) => one.id === chosen) ?? runs.findLast((one) => one.started_at) ?? runs.at(-1);
   if (!run)
     return (
       <Empty title="No agent has worked at this yet">
         When one does, you can watch it here, line by line.
       </Empty>
     );
+  const choose = (id: string) =>
+    void navigate({
+      to: "/tasks/$taskId",
+      params: { taskId },
+      search: (before) => ({ ...before, tab: "transcript", run: id }),
+      replace: true,
+    });
   return (
-    <section aria-label="Transcript" className="flex h-full flex-col">
-      {runs.length > 1 && (
-        <div className="flex shrink-0 items-center gap-2 border-b px-4 py-1.5 max-sm:px-3">
-          <Select
-            aria-label="Run"
-            className="min-w-0 max-sm:w-full"
-            value={run.id}
-            onChange={(event) =>
-              void navigate({
-                to: "/tasks/$taskId",
-                params: { taskId },
-                search: (before) => ({ ...before, tab: "transcript", run: event.target.value }),
-                replace: true,
-              })
-            }
-          >
-            {runs.map((one, index) => (
-              <option key={one.id} value={one.id}>
-                {runName(one, index)}
-              </option>
-            ))}
-          </Select>
-        </div>
-      )}
-      <div className="min-h-0 flex-1">
-        <Log key={run.id} run={run} signAt={run.ended_at ? null : signAt} />
-      </div>
+    <section aria-label="Transcript" className="h-full">
+      <Log
+        key={run.id}
+        run={run}
+        signAt={run.ended_at ? null : signAt}
+        lead={
+          runs.length > 1 && (
+            <Select
+              aria-label="Run"
+              className="min-w-0 max-w-64 max-sm:w-full max-sm:max-w-none"
+              value={run.id}
+              onChange={(event) => choose(event.target.value)}
+            >
+              {runs.map((one, index) => (
+                <option key={one.id} value={one.id}>
+                  {runName(one, index)}
+                </option>
+              ))}
+            </Select>
+          )
+        }
+      />
     </section>
   );
 }
