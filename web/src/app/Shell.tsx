@@ -77,7 +77,7 @@ function Rail({ show }: { show: (overlay: Overlay) => void }) {
   return (
     <nav
       aria-label="Pages"
-      className="hidden w-48 shrink-0 flex-col gap-0.5 border-r bg-sunken p-2 sm:flex max-lg:w-14"
+      className="hidden w-52 shrink-0 flex-col gap-0.5 border-r bg-sunken p-2 sm:flex max-lg:w-14"
     >
       <div className="mb-2 flex h-9 items-center gap-2 px-2 font-semibold">
         <img src="icon.svg" alt="" className="size-6" />
