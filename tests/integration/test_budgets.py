@@ -23,6 +23,7 @@ from tests.worlds import ANN, GREETING, World
 
 DRAFT = {"write": {"path": "draft.txt", "text": "half\n"}}
 HANG = {"hang": True}
+FAILS = {"fail": {"message": "No.", "class": "auth"}}
 
 
 def usage(usd: float) -> Mapping[str, Any]:
@@ -141,7 +142,7 @@ async def test_runs_at_the_same_time_share_a_budget(world: World) -> None:
 
 
 async def test_what_is_unknown_is_told_and_never_nothing(world: World) -> None:
-    dark = [{"usage": {"input_tokens": 5, "output_tokens": 5}}, {"outcome": "no_changes"}]
+    dark = [{"usage": {"input_tokens": 5, "output_tokens": 5}}, FAILS]
     first = await world.start(script(dark), title="Dark", pipeline="simple")
     await world.until(first, "needs_decision")
     world.configure({"budgets": {"projectUsd": 1}})
@@ -159,7 +160,7 @@ async def test_what_is_unknown_is_told_and_never_nothing(world: World) -> None:
 async def test_an_agent_that_lies_cannot_earn_money(world: World) -> None:
     world.configure({"budgets": {"runUsd": 1}})
     lies = {"usage": {"cost_usd": -5.0}}
-    steps = [usage(0.5), {"sleep": 0.5}, lies, {"sleep": 0.5}, {"outcome": "no_changes"}]
+    steps = [usage(0.5), {"sleep": 0.5}, lies, {"sleep": 0.5}, FAILS]
     task = await world.start(script(steps), pipeline="simple")
     await world.wait(task, lambda v: bool(v.run and v.run.cost_usd), "spending")
     seen: set[float | None] = set()
