@@ -90,24 +90,25 @@ async def failed(
 
 
 async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
+    """Only a run has steps: all others are one, and what says that it is done is the effect."""
     effect = effects.EFFECT.validate_python(row.payload)
     match effect:
         case effects.StartAgent():
             await lifecycle.run(RunId(effect.run_id), s, steps)
         case effects.StopAgent():
-            await steps.run(row.kind, lambda: _stop_agent(row, effect, s))
+            await _stop_agent(row, effect, s)
         case effects.CreateTaskBranch():
-            await steps.run(row.kind, lambda: _create_branch(row, s))
+            await _create_branch(row, s)
         case effects.PushAndCreatePr() | effects.CreateFinalPr() | effects.MergePr():
-            await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
+            await pulls.perform(row, effect, s)
         case effects.RunChecks():
-            await steps.run(row.kind, lambda: _run_checks(row, s))
+            await _run_checks(row, s)
         case effects.DeleteWorktree():
-            await steps.run(row.kind, lambda: _delete_worktree(row, s))
+            await _delete_worktree(row, s)
         case effects.Notify():
-            await steps.run(row.kind, lambda: _notify(row, effect, s))
+            await _notify(row, effect, s)
         case effects.PluginHook():
-            await steps.run(row.kind, lambda: plugin_hooks.call(row, effect, s))
+            await plugin_hooks.call(row, effect, s)
 
 
 async def _create_branch(row: EffectRow, s: Services) -> None:

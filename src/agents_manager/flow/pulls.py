@@ -1,11 +1,13 @@
 """Effects on pull requests: opened, brought up to date, merged. Each looks before it leaps."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.payload import MergeTrouble
 from agents_manager.domain.pipeline import Trigger, TriggerType
+from agents_manager.domain.run import Run
 from agents_manager.domain.task import (
     SYSTEM,
     Artifact,
@@ -30,9 +32,9 @@ async def perform(
 ) -> None:
     match effect:
         case effects.PushAndCreatePr():
-            await _publish(row, s)
+            await _open(row, s, branches.at_work)
         case effects.CreateFinalPr():
-            await _publish_final(row, s)
+            await _open(row, s, branches.of_task)
         case effects.MergePr():
             await _merge(row, effect, s)
 
@@ -48,20 +50,6 @@ async def collect(s: Services, task_ref: str) -> list[Artifact]:
     task, project, ground = await s.store.read(read)
     await artifacts.refresh_change(s, task, project, ground.branch, ground.base)
     return await s.store.read(lambda tx: tx.tasks.artifacts(task.id))
-
-
-async def _publish(row: EffectRow, s: Services) -> None:
-    """The pull request of the phase at work, or of the task."""
-    task, project = await task_and_project(s, row)
-    ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
-    await _open(row, s, task, project, ground)
-
-
-async def _publish_final(row: EffectRow, s: Services) -> None:
-    """The pull request that takes all phases to the base."""
-    task, project = await task_and_project(s, row)
-    ground = await s.store.read(lambda tx: branches.of_task(tx, s, task, project))
-    await _open(row, s, task, project, ground)
 
 
 async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
@@ -122,8 +110,17 @@ def _chosen(
     return pull
 
 
-async def _open(row: EffectRow, s: Services, task: Task, project: Project, ground: Ground) -> None:
-    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
+async def _open(
+    row: EffectRow, s: Services, where: Callable[[Tx, Services, Task, Project], Ground]
+) -> None:
+    """The pull request of the phase at work, or the one that takes all phases to the base."""
+
+    def read(tx: Tx) -> tuple[Task, Project, Ground, list[Run]]:
+        task = tx.tasks.get(row.task_id)
+        project = tx.projects.get(task.project_id)
+        return task, project, where(tx, s, task, project), tx.runs.of_task(task.id)
+
+    task, project, ground, runs = await s.store.read(read)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
     pushed = await s.workspaces.push(Path(project.path), ground.branch) if wanted else None
     pull = await s.forge.publish(

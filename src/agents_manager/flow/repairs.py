@@ -104,7 +104,8 @@ async def _end(s: Services, run: Run) -> None:
     for turn in TURNS:
         await s.runners.stop(job_dir(s, run.id, turn))
     kept = await lifecycle.kept(run.id, s)
-    await prepare.release(run.id, s)
+    stood = await s.store.read(lambda tx: tx.runs.get(run.id))
+    await prepare.release(stood, s)
 
     def write(tx: Tx) -> None:
         found = tx.runs.get(run.id)

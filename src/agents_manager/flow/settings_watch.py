@@ -8,7 +8,6 @@ import structlog
 from agents_manager.domain import event
 from agents_manager.domain.event import Event
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
 from agents_manager.flow.liveness import SUPERVISOR, concerned
@@ -58,19 +57,14 @@ async def _tell(s: Services, project: Project, happened: Event) -> None:
     await s.store.write(write)
 
 
-async def readable(s: Services, run_id: RunId) -> None:
+async def readable(s: Services, run_id: RunId, project: Project) -> None:
     """Waits until the settings of a run's project can be read: a run that a server finds at its
     start is not given up for a file that broke meanwhile."""
-
-    def read(tx: Tx) -> tuple[Run, Project]:
-        run = tx.runs.get(run_id)
-        return run, tx.projects.get(run.project_id)
-
     while True:
-        run, project = await s.store.read(read)
         try:
             s.configs.of(project)
         except InvalidConfig:
+            run = await s.store.read(lambda tx: tx.runs.get(run_id))
             if not run.status.live:
                 return
             await asyncio.sleep(EVERY_S)

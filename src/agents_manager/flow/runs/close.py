@@ -13,15 +13,17 @@ from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
 from agents_manager.flow import budgets, remedies, retries, transitions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import progress, spending
-from agents_manager.flow.runs.prepare import agent_actor
+from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
 _ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStatus.CANCELLED}
 
 
 async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
-    verdict = await progress.located(run_id, verdict, s)
-    halted = await progress.halted(run_id, verdict, s)
+    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    await release(run, s)
+    verdict = await progress.located(run, task, project, verdict, s)
+    halted = await progress.halted(run, project, verdict, s)
 
     def write(tx: Tx) -> None:
         run = tx.runs.get(run_id)

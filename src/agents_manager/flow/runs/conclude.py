@@ -10,11 +10,12 @@ from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
-from agents_manager.domain.pipeline import BROUGHT
+from agents_manager.domain.pipeline import BROUGHT, Pipeline
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.flow import branches, pipelines
-from agents_manager.flow.ports import Agent, Said, Services
+from agents_manager.flow.branches import Ground
+from agents_manager.flow.ports import Agent, Said, Services, Tx
 from agents_manager.flow.runs import checking, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
@@ -120,15 +121,18 @@ async def _judge(
         return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)
     if ended["truncated"]:
         return trouble(CUT, ErrorClass.BAD_OUTPUT)
-    pipeline = await s.store.read(
-        lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    )
+
+    def known(tx: Tx) -> tuple[Pipeline, Ground]:
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        return pipeline, branches.of_run(tx, s, run, task, project)
+
+    pipeline, ground = await s.store.read(known)
     registry = pipelines.registry_of(s, project)
     offered = registry.offered(pipeline, task.status)
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
         return _repair(reading.reason)
-    start, head = await _settle_work(run, task, project, s)
+    start, head = await _settle_work(run, task, project, ground, s)
     changed = head != run.base_sha
     if run.mode == REVIEW and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
@@ -163,14 +167,15 @@ def _read(
     return outcomes.read_markers(said.final_text, offered, known)
 
 
-async def _settle_work(run: Run, task: Task, project: Project, s: Services) -> tuple[str, str]:
+async def _settle_work(
+    run: Run, task: Task, project: Project, ground: Ground, s: Services
+) -> tuple[str, str]:
     """Commits what a working agent left uncommitted, and reads where the branch begins and ends."""
     assert run.workspace is not None
     assert run.branch is not None
     if run.mode not in READ_ONLY_MODES and s.configs.of(project, run).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
-    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
     return await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 from agents_manager.domain import context, template
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import Run
+from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets, pipelines
 from agents_manager.flow.ports import Agent, Ended, Endpoint, Services, Turn, Tx
@@ -20,7 +22,12 @@ from agents_manager.flow.runs.verdict import Again, Ending, Verdict
 async def drive(
     run_id: RunId, number: int, again: Again | None, directory: Path, s: Services
 ) -> Ending:
-    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    def read(tx: Tx) -> tuple[Run, Task, Project, Pipeline, int]:
+        run, task, project = of(tx, run_id)
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        return run, task, project, pipeline, earlier(tx, run)
+
+    run, task, project, pipeline, visit = await s.store.read(read)
     if not run.status.live:
         return Ending(reason="cancelled", exit_code=None, truncated=False)
     assert run.agent is not None
@@ -30,16 +37,10 @@ async def drive(
         agent = agents.allowed(s, run.agent, project, run.overrides.together)
     except InvalidInput as error:
         return await _refused(s, directory, error)
-    past, over = await spending.before(run_id, number, s)
+    past, over = await spending.before(run, project, number, s)
     if over is not None:
         return Ending(reason="no_budget", exit_code=None, truncated=False, message=over)
-    registry = pipelines.registry_of(s, project)
-
-    def read(tx: Tx) -> tuple[int, list[str]]:
-        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-        return earlier(tx, run), registry.offered(pipeline, task.status)
-
-    visit, offered = await s.store.read(read)
+    offered = pipelines.registry_of(s, project).offered(pipeline, task.status)
     asked = None if again is None else _asked(s, agent, offered, again)
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:

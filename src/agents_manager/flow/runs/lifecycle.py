@@ -1,9 +1,10 @@
-"""The ten steps of a run, in order. Each is kept once done; each may be repeated when a crash cut
-it short, so each looks first."""
+"""The ten steps of a run, in order. What the first seven came to is kept once done; each may be
+repeated when a crash cut it short, so each looks first."""
 
 from pathlib import Path
 
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.task import Project
 from agents_manager.flow import settings_watch
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare, spending
@@ -12,33 +13,29 @@ from agents_manager.flow.runs.verdict import Again, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
-    await settings_watch.readable(s, run_id)
+    _, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+    await settings_watch.readable(s, run_id, project)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
     if verdict is None:
         await steps.run("brief", lambda: brief.brief(run_id, s))
-        verdict = await _turns(run_id, s, steps)
-        done = verdict
-        await settings_watch.readable(s, run_id)
-        await steps.run("collect", lambda: collect.collect(run_id, done, s))
-    final = verdict
-    await steps.run("close", lambda: _end(run_id, final, s))
-
-
-async def _end(run_id: RunId, verdict: Verdict, s: Services) -> None:
-    await prepare.release(run_id, s)
+        verdict = await _turns(run_id, project, s, steps)
+        await settings_watch.readable(s, run_id, project)
+        # Nothing that follows needs to be kept: what is collected again is on record once, and
+        # once the run is closed its effect is done, so that this is not come to again.
+        await collect.collect(run_id, verdict, s)
     await close.close(run_id, verdict, s)
 
 
-async def _turns(run_id: RunId, s: Services, steps: Steps) -> Verdict:
+async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> Verdict:
     again: Again | None = None
     past: list[Verdict] = []
     for turn in TURNS:
         asked, directory = again, job_dir(s, run_id, turn)
-        await settings_watch.readable(s, run_id)
+        await settings_watch.readable(s, run_id, project)
         ended = await steps.run(
             f"drive-{turn}", lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s)
         )
-        await settings_watch.readable(s, run_id)
+        await settings_watch.readable(s, run_id, project)
         verdict = await steps.run(
             f"conclude-{turn}",
             lambda a=asked, e=ended, d=directory: conclude.conclude(run_id, a, e, d, s),

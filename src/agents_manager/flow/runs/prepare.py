@@ -1,12 +1,13 @@
 """Step 1: the task's own workspace on its own branch, up to date and set up."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event
 from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved, WorkspaceEvent
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
@@ -32,14 +33,13 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         agent = run.agent or s.configs.of(project).default_agent
         chosen = agents.allowed(s, agent, project, run.overrides.together)
         run = replace(run, agent=agent)
-        pipeline = await s.store.read(
-            lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-        )
-        pipelines.check_outcomes(s, project, pipeline, task.status)
-        ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
-        workspace = await _workspace(s, run, project, task, ground)
-        await _tell(s, run, task, await _happened(s, run, task, project, workspace))
-        await _take_up(s, run, task, project, workspace)
+        known = await s.store.read(lambda tx, run=run: _known(tx, s, run, task, project))
+        pipelines.check_outcomes(s, project, known.pipeline, task.status)
+        ground = known.ground
+        workspace = await _workspace(s, run, project, task, known)
+        await _tell(s, run, task, await _happened(s, task, project, workspace, known))
+        if not known.first:
+            await _take_up(s, run, task, project, workspace)
         refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
         raise
@@ -56,24 +56,42 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the database says of where a run is to work."""
+
+    pipeline: Pipeline
+    ground: Ground
+    base: str
+    first: bool
+    """Whether the task had no run before."""
+
+
+def _known(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Known:
+    return Known(
+        pipeline=tx.pipelines.get(task.pipeline_id, task.pipeline_version),
+        ground=branches.of_run(tx, s, run, task, project),
+        base=branches.base_of(tx, s, task, project),
+        first=[r.id for r in tx.runs.of_task(task.id)] == [run.id],
+    )
+
+
 async def _workspace(
-    s: Services, run: Run, project: Project, task: Task, ground: Ground
+    s: Services, run: Run, project: Project, task: Task, known: Known
 ) -> Workspace:
     """The workspace, clean and locked."""
-    repo = Path(project.path)
-    base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
-    if ground.base != base:
-        await s.workspaces.ensure_branch(repo, ground.base, base)
+    repo, ground = Path(project.path), known.ground
+    if ground.base != known.base:
+        await s.workspaces.ensure_branch(repo, ground.base, known.base)
     rules = s.configs.of(project, run).workspace
     return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
 
 
 async def _happened(
-    s: Services, run: Run, task: Task, project: Project, workspace: Workspace
+    s: Services, task: Task, project: Project, workspace: Workspace, known: Known
 ) -> Sequence[Event]:
     """Before its first run a task has no work that could have been saved."""
-    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
-    if [r.id for r in runs] == [run.id]:
+    if known.first:
         return workspace.events
     return await snapshots.with_untold(s, task, project, workspace.events)
 
@@ -118,8 +136,7 @@ async def _tell(s: Services, run: Run, task: Task, events: Sequence[Event]) -> N
         await s.store.write(write)
 
 
-async def release(run_id: RunId, s: Services) -> None:
-    run = await s.store.read(lambda tx: tx.runs.get(run_id))
+async def release(run: Run, s: Services) -> None:
     if run.workspace is not None:
         await s.workspaces.release(Path(run.workspace))
 

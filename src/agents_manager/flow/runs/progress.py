@@ -6,21 +6,18 @@ from pathlib import Path
 
 from agents_manager.domain import event, progress
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import RunId
 from agents_manager.domain.prompt import Choice
 from agents_manager.domain.run import AgentError, ErrorClass, Run
-from agents_manager.domain.task import Actor
+from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import Refusal, Refused
 from agents_manager.errors import AgentsManagerError
 from agents_manager.flow import asking, branches, retries, transitions
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Verdict
 
 
-async def located(run_id: RunId, verdict: Verdict, s: Services) -> Verdict:
+async def located(run: Run, task: Task, project: Project, verdict: Verdict, s: Services) -> Verdict:
     """With where the branch stands, which a run that failed does not tell."""
-    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if verdict.get("head_sha") or run.branch is None:
         return verdict
     try:
@@ -31,9 +28,8 @@ async def located(run_id: RunId, verdict: Verdict, s: Services) -> Verdict:
     return {**verdict, "head_sha": head}
 
 
-async def halted(run_id: RunId, verdict: Verdict, s: Services) -> bool:
+async def halted(run: Run, project: Project, verdict: Verdict, s: Services) -> bool:
     """Whether this run is one too many that ended like those before it and left the same work."""
-    run, _, project = await s.store.read(lambda tx: of(tx, run_id))
     alike = await s.store.read(lambda tx: _alike(tx, _as_ended(run, verdict)))
     heads = [r.head_sha for r in alike if r.head_sha]
     repo = Path(project.path)

@@ -102,18 +102,19 @@ def keep(tx: Tx, run_id: RunId, used: Verdict) -> None:
 # ------------------------------------------------------------------------------ while it goes on
 
 
-async def before(run_id: RunId, turn: int, s: Services) -> tuple[list[Verdict], str | None]:
+async def before(
+    run: Run, project: Project, turn: int, s: Services
+) -> tuple[list[Verdict], str | None]:
     """What the turns before this one used, and why it must not begin, unless it may or has."""
-    run, _, project = await s.store.read(lambda tx: of(tx, run_id))
-    past = [await kept(run, project, job_dir(s, run_id, n), s) for n in TURNS[: turn - 1]]
+    past = [await kept(run, project, job_dir(s, run.id, n), s) for n in TURNS[: turn - 1]]
 
     def look(tx: Tx) -> str | None:
         if past:
-            keep(tx, run_id, together(past))
-        return budgets.over(tx, s, run_id)
+            keep(tx, run.id, together(past))
+        return budgets.over(tx, s, run.id)
 
     over = await (s.store.write(look) if past else s.store.read(look))
-    begun = await asyncio.to_thread(job_dir(s, run_id, turn).exists)
+    begun = await asyncio.to_thread(job_dir(s, run.id, turn).exists)
     return past, None if begun else over
 
 
