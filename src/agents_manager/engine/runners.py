@@ -29,9 +29,11 @@ PROTOCOL = 1
 ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
 RUNNER = Path(__file__).parents[1] / "runner.py"
 # Imported and not run as a file, which would be compiled at each start; what it imports itself is
-# found in the standard library first.
+# found in the standard library first. All it wrote is on disk when it is done, so Python need not
+# be taken down, for which the run would wait.
 START = (
-    "import sys; sys.path.append(sys.argv[1]); import runner; sys.exit(runner.main(sys.argv[2]))"
+    "import os, sys; sys.path.append(sys.argv[1]); import runner; "
+    "os._exit(runner.main(sys.argv[2]))"
 )
 PROGRAM = (sys.executable, "-I", "-S", "-c", START, str(RUNNER.parent))
 

@@ -52,6 +52,9 @@ SETTINGS = (
     "i18n.commitEncoding=UTF-8",
     "i18n.logOutputEncoding=UTF-8",
     "advice.detachedHead=false",
+    # A checkout of many files is written by all cores; of fewer, the helpers take longer to start.
+    "checkout.workers=0",
+    "checkout.thresholdForParallelism=1000",
 )
 FIXED_ENV = {
     "LC_ALL": "C",
