@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager.errors import GitError, InvalidRepository
-from agents_manager.scm.git import Place, common_dir, git, locked, signed
+from agents_manager.scm.git import Place, both, common_dir, git, locked, signed
 from tests.repos import canary, commit, executable, make_repo, own_home, run, write
 
 __all__ = ["own_home"]
@@ -122,6 +122,22 @@ async def test_timeout_ends_the_whole_group(
         await asyncio.sleep(0.02)
     os.kill(child, signal.SIGKILL)
     pytest.fail("the child lives on")
+
+
+async def test_of_two_at_a_time_the_error_of_one_ends_the_other(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = await both(git(repo, "rev-parse", "HEAD"), git(repo, "rev-parse", "main"))
+    assert one.line == other.line
+    pid = tmp_path / "pid"
+    hangs = f"echo $$ > '{pid}'; exec sleep 60"
+    fails = f"until [ -s '{pid}' ]; do sleep 0.01; done; exit 1"
+    last = '"$(eval echo \\${$#})"'
+    executable(tmp_path / "bin" / "git", f"if [ {last} = hangs ]; then {hangs}; else {fails}; fi")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    with pytest.raises(GitError, match="git fails failed"):
+        await both(git(repo, "hangs"), git(repo, "fails"))
+    assert _is_gone(int(pid.read_text()))
 
 
 def _is_gone(pid: int) -> bool:

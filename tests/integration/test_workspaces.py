@@ -129,6 +129,16 @@ async def test_a_worktree_of_its_own(worktrees: Worktrees, repo: Path) -> None:
     assert refs(repo, SNAPSHOTS) == {}
 
 
+async def test_many_files_are_checked_out_by_several_gits(worktrees: Worktrees, repo: Path) -> None:
+    run(repo, "config", "filter.loud.smudge", "tr a-z A-Z")
+    files = {f"part{n % 9}/{n}.txt": f"{n}\n" for n in range(1100)}
+    attributes = {".gitattributes": "loud filter=loud\n", "loud": "words\n"}
+    commit(repo, {**files, **attributes})
+    made = await prepare(worktrees, repo)
+    assert {name: (made / name).read_text() for name in files} == files
+    assert (made / "loud").read_text() == "WORDS\n"
+
+
 async def test_leftovers_are_saved_then_cleaned(worktrees: Worktrees, repo: Path) -> None:
     tree = await prepare(worktrees, repo)
     commit(tree, {"gone": "x", "dir/f": "x", "hidden": "x", "skipped": "x"})
