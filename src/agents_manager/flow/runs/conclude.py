@@ -57,7 +57,10 @@ async def conclude(
             return {**verdict, "over_budget": True, "begun": False}
         if ended["reason"] == "budget":
             verdict["over_budget"] = True
-        return {**verdict, **await spending.kept(run, project, directory, s)}
+        used = await spending.kept(run, project, directory, s)
+        if used.get("session_lost"):
+            await _keep_what_was_told(run, asked, directory, s)
+        return {**verdict, **used}
     assert run.agent is not None
     agent = s.agents.get(run.agent, project)
     said = await asyncio.to_thread(spending.heard, agent, directory)
