@@ -156,9 +156,10 @@ async def test_the_moves_of_a_pipeline(any_store: Database) -> None:
 
     await any_store.write(write)
     project = ProjectId("project-1")
-    found = await any_store.read(lambda tx: tx.board.moves("simple", project))
+    found = await any_store.read(lambda tx: tx.board.moves(project, pipeline="simple"))
     assert [(m.task_id, m.began, m.time, m.to) for m in found] == [
         ("task-1", NOW, later(5), "doing"),
         ("task-2", NOW, NOW, "doing"),
     ]
-    assert await any_store.read(lambda tx: tx.board.moves("other", None)) == []
+    assert await any_store.read(lambda tx: tx.board.moves(None, pipeline="other")) == []
+    assert await any_store.read(lambda tx: tx.board.moves(None, since=later(1))) == []

@@ -14,6 +14,7 @@ from agents_manager.store.database import Database
 from tests.contract.store_values import (
     a_history,
     a_project,
+    a_prompt,
     a_pull,
     a_run,
     a_task,
@@ -216,3 +217,40 @@ async def test_stats_of_a_project_since_a_time(any_store: Database) -> None:
             lambda tx, p=project, t=since: tx.figures.stats(project=ProjectId(p), since=later(t))
         )
         assert (report.work.spent.runs, report.merges.tasks) == expected
+
+
+async def test_runs_reviews_and_work(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        error = {"error": "No.", "error_class": "crash", "output": "", "resets_at": None}
+        tx.runs.add(a_cost("a", "task-1", None, model="m", status=RunStatus.FAILED, error=error))
+        tx.runs.add(a_cost("b", "task-1", None, at=DAY))
+        tx.runs.add(a_run("c", "task-2"))
+        said: dict[str, Any] = {"type": "review", "status": "responded"}
+        for id, run, decision, seconds in (
+            ("p1", "a", "changes_requested", 0),
+            ("p2", None, "approved", DAY),
+        ):
+            answer = {"response": {"decision": decision}, "responded_at": later(seconds)}
+            tx.prompts.add(a_prompt(id, "task-1", run_id=run, **said, **answer))
+        tx.prompts.add(a_prompt("p3", "task-2"))
+
+    await any_store.write(write)
+
+    def read(tx: Tx) -> None:
+        runs = tx.figures.runs(project=None, since=None)
+        assert {(r.agent, r.model, r.status, r.reason) for r in runs} == {
+            ("scripted", "m", "failed", "crash"),
+            ("scripted", None, "completed", None),
+        }
+        assert len(tx.figures.runs(project=ProjectId("project-1"), since=later(DAY))) == 1
+        reviews = tx.figures.reviews(project=None, since=None)
+        assert {(r.task_id, r.approved, r.model) for r in reviews} == {
+            ("task-1", False, "m"),
+            ("task-1", True, None),
+        }
+        assert len(tx.figures.reviews(project=ProjectId("project-1"), since=later(DAY))) == 1
+        assert tx.figures.worked([TaskId("task-1"), TaskId("task-2")]) == {"task-1": 20}
+        assert tx.figures.worked([]) == {}
+
+    await any_store.read(read)

@@ -259,6 +259,11 @@ class RunQuery(PageQuery):
     live: bool = False
 
 
+class SearchQuery(Query):
+    q: Annotated[str, Field(min_length=1, max_length=200)]
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
 class StatsQuery(Query):
     project: Short | None = None
     """Name or id; all unless given."""

@@ -15,6 +15,7 @@ from agents_manager.domain.pipeline import Category, Policy, PromptType
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import PullState, Result
 from agents_manager.flow.ports import Layer
+from agents_manager.flow.search import Kind
 
 
 class Health(schemas.Out):
@@ -801,3 +802,74 @@ class StatsReport(schemas.Out):
     work: Work
     merges: Merges
     agents: list[Performance]
+
+
+class Spread(schemas.Out):
+    number: int
+    mean: float | None
+    median: float | None
+    """Null when there are none."""
+
+
+class FirstPass(schemas.Out):
+    reviewed: int
+    """Tasks whose work people reviewed."""
+    approved: int
+    """Those that were approved at once."""
+    rate: float | None
+
+
+class Failure(schemas.Out):
+    reason: str
+    """The class of the error."""
+    runs: int
+
+
+class AgentShare(schemas.Out):
+    agent: str | None
+    model: str | None
+    """Null: the agent's own default."""
+    completed: int
+    failed: int
+    took_s: Spread
+    first_pass: FirstPass
+    failures: list[Failure]
+
+
+class DayShare(schemas.Out):
+    day: str
+    finished: int
+    """Tasks."""
+    lead_s: Spread
+    completed: int
+    failed: int
+    """Runs."""
+
+
+class PerformanceReport(schemas.Out):
+    since: datetime | None
+    lead_s: Spread
+    """Of finished tasks: from their creation to their end."""
+    waiting_s: Spread
+    """In statuses in which a person has to do something."""
+    working_s: Spread
+    """In which agents ran."""
+    review_rounds: Spread
+    """Reviews by people, of the finished tasks that they reviewed."""
+    first_pass: FirstPass
+    failures: list[Failure]
+    agents: list[AgentShare]
+    days: list[DayShare]
+    """The latest first."""
+
+
+class Hit(schemas.Out):
+    kind: Kind
+    id: str
+    title: str
+    detail: str
+    task_id: str | None
+
+
+class Hits(schemas.Out):
+    items: list[Hit]

@@ -42,7 +42,7 @@ def counts(tx: Tx, pipeline: str, project: str | None) -> PipelineCounts:
 
 
 def _stays(tx: Tx, pipeline_id: str, project: ProjectId | None) -> Iterator[Visit]:
-    moves = tx.board.moves(pipeline_id, project)
+    moves = tx.board.moves(project, pipeline=pipeline_id)
     for _, entries in groupby(moves, key=lambda move: move.task_id):
         known = list(entries)
         yield from visits.visits(known[0].began, known[-1].to, known)

@@ -29,6 +29,7 @@ from agents_manager.domain.cost import By, CostReport, Prices, Spent, StatsRepor
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
+from agents_manager.domain.performance import Ran, Reviewed
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.prompt import Prompt
@@ -330,8 +331,15 @@ class Board(Protocol):
         """The past of those that may have come to one of the statuses more than once."""
         ...
 
-    def moves(self, pipeline_id: str, project: ProjectId | None) -> list[Move]:
-        """What the tasks of a pipeline went through, task by task and in order."""
+    def moves(
+        self,
+        project: ProjectId | None,
+        *,
+        pipeline: str | None = None,
+        since: datetime | None = None,
+    ) -> list[Move]:
+        """What tasks went through, task by task and in order; of one pipeline, or of tasks that
+        were touched since a time, where these are given."""
         ...
 
 
@@ -342,6 +350,18 @@ class Figures(Protocol):
         self, by: By, *, project: ProjectId | None, since: datetime | None, limit: int
     ) -> CostReport: ...
     def stats(self, *, project: ProjectId | None, since: datetime | None) -> StatsReport: ...
+    def runs(self, *, project: ProjectId | None, since: datetime | None) -> list[Ran]:
+        """Those that began."""
+        ...
+
+    def reviews(self, *, project: ProjectId | None, since: datetime | None) -> list[Reviewed]:
+        """What people said about work."""
+        ...
+
+    def worked(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, float]:
+        """For how many seconds agents ran at each."""
+        ...
+
     def spent(self, scope: BudgetScope, subject: str) -> Spent:
         """By a run, a task, a project, or on a day; those that go on count with what they have
         told so far."""

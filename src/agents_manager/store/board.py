@@ -1,13 +1,12 @@
 """What the board shows, by a few statements over all of it instead of many for each task."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     SelectBase,
-    String,
     and_,
     bindparam,
     case,
@@ -15,9 +14,6 @@ from sqlalchemy import (
     or_,
     select,
 )
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.compiler import SQLCompiler
-from sqlalchemy.sql.functions import FunctionElement
 
 from agents_manager.domain.board import (
     CardCost,
@@ -40,9 +36,10 @@ from agents_manager.domain.task import OPEN_EFFECTS, HookRecord, PullState, Resu
 from agents_manager.domain.trail import MIGRATION, UNCOUNTED
 from agents_manager.errors import NotFound, PromptNotFound, RunNotFound, TaskNotFound
 from agents_manager.store import schema
-from agents_manager.store.columns import dumps
+from agents_manager.store.columns import UtcTime, dumps
 from agents_manager.store.figures import CENTS
 from agents_manager.store.idle import NOTICE, literal
+from agents_manager.store.listed import among
 from agents_manager.store.rows import Rows
 from agents_manager.store.statements import Row, Session
 
@@ -54,28 +51,6 @@ _DEPENDENCY = schema.dependency.c
 _PHASE = schema.phase.c
 _PULL = schema.pull.c
 _HISTORY = schema.history.c
-
-
-class each(FunctionElement[str]):
-    """The texts of a JSON list, so that a statement is the same however many there are."""
-
-    inherit_cache = True
-
-
-@compiles(each, "sqlite")
-def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
-    ids = compiler.process(element.clauses, **kw)
-    return f"(SELECT value FROM json_each({ids}))"  # noqa: S608 - a placeholder
-
-
-@compiles(each, "postgresql")
-def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
-    ids = compiler.process(element.clauses, **kw)
-    return f"(SELECT jsonb_array_elements_text(CAST({ids} AS jsonb)))"
-
-
-def _among(column: ColumnElement[Any], name: str = "ids") -> ColumnElement[bool]:
-    return column.op("IN", is_comparison=True)(each(bindparam(name, type_=String())))
 
 
 _TASKS = Rows(schema.task, TaskRow, TaskNotFound)
@@ -126,7 +101,7 @@ def _at(places: tuple[Place, ...], *, project: bool, newest: bool) -> SelectBase
 
 @cache
 def _named(*, project: bool) -> SelectBase:
-    named = _TASKS.select.where(_among(_TASK.id))
+    named = _TASKS.select.where(among(_TASK.id))
     return named.where(_OF_PROJECT) if project else named
 
 
@@ -140,27 +115,27 @@ _OPEN = _EFFECTS.select.where(
 _AWAITED = (
     select(_DEPENDENCY.task_id, _TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
     .join(schema.task, _TASK.id == _DEPENDENCY.depends_on)
-    .where(_among(_DEPENDENCY.task_id))
+    .where(among(_DEPENDENCY.task_id))
 )
 _ANSWERS = (
     select(_PROMPT.task_id, _PROMPT.response)
-    .where(_among(_PROMPT.task_id))
+    .where(among(_PROMPT.task_id))
     .order_by(_PROMPT.task_id, _PROMPT.created_at, _PROMPT.id)
 )
 _COSTS = (
     select(_RUN.task_id, func.count(), func.count(_RUN.cost_usd), func.sum(_RUN.cost_usd))
-    .where(_among(_RUN.task_id), _RUN.started_at.is_not(None))
+    .where(among(_RUN.task_id), _RUN.started_at.is_not(None))
     .group_by(_RUN.task_id)
 )
 _OVER = case((_PHASE.status.in_((PhaseStatus.DONE, PhaseStatus.SKIPPED)), 1), else_=0)
 _PHASES = (
     select(_PHASE.task_id, func.sum(_OVER), func.count())
-    .where(_among(_PHASE.task_id))
+    .where(among(_PHASE.task_id))
     .group_by(_PHASE.task_id)
 )
 _PULLS = (
     select(_PULL.task_id, _PULL.number, _PULL.state)
-    .where(_among(_PULL.task_id))
+    .where(among(_PULL.task_id))
     # The last one counts: an open one, else the newest.
     .order_by(_PULL.task_id, _PULL.state == PullState.OPEN, _PULL.number)
 )
@@ -168,38 +143,38 @@ _PULLS = (
 _ENTERED = case(
     (_HISTORY.trigger == MIGRATION, 2),
     (_HISTORY.trigger.in_(sorted(UNCOUNTED)), 0),
-    (_among(_HISTORY.to, "statuses"), 1),
+    (among(_HISTORY.to, "statuses"), 1),
     else_=0,
 )
 _REPEATED = (
     select(_HISTORY.task_id)
-    .where(_among(_HISTORY.task_id), _HISTORY.result == Result.DONE)
+    .where(among(_HISTORY.task_id), _HISTORY.result == Result.DONE)
     .group_by(_HISTORY.task_id)
     .having(func.sum(_ENTERED) > 1)
 )
 _NAMES = case((_HISTORY.trigger == MIGRATION, _HISTORY.payload))
 _TAKEN = (
     select(*(_NAMES if name == "payload" else _HISTORY[name] for name in _STEPS.names))
-    .where(_among(_HISTORY.task_id), _HISTORY.result != Result.REFUSED)
+    .where(among(_HISTORY.task_id), _HISTORY.result != Result.REFUSED)
     .order_by(_HISTORY.task_id, _HISTORY.seq)
 )
 
 
 @cache
-def _moves(*, project: bool) -> SelectBase:
+def _moves(*, project: bool, pipeline: bool, since: bool) -> SelectBase:
     made = (
         select(
             *(_HISTORY.task_id, _TASK.created_at, _HISTORY.result, _HISTORY.transition_id),
             *(_HISTORY.source, _HISTORY.to, _HISTORY.trigger, _HISTORY.time),
         )
         .join(schema.task, _TASK.id == _HISTORY.task_id)
-        .where(
-            _TASK.pipeline_id == bindparam("pipeline"),
-            _HISTORY.result.not_in((Result.REFUSED, Result.GRANTED)),
-        )
+        .where(_HISTORY.result.not_in((Result.REFUSED, Result.GRANTED)))
         .order_by(_HISTORY.task_id, _HISTORY.seq)
     )
-    return made.where(_OF_PROJECT) if project else made
+    of_pipeline = _TASK.pipeline_id == bindparam("pipeline")
+    changed = _TASK.updated_at >= bindparam("since", type_=UtcTime())
+    chosen = ((project, _OF_PROJECT), (pipeline, of_pipeline), (since, changed))
+    return made.where(*(part for given, part in chosen if given))
 
 
 def _move(row: Row) -> Move:
@@ -266,9 +241,17 @@ class Board:
         repeated = [row[0] for row in self._session.all(_REPEATED, asked)]
         return _STEPS.all(self._session, _TAKEN, _ids(repeated)) if repeated else []
 
-    def moves(self, pipeline_id: str, project: ProjectId | None) -> list[Move]:
-        asked = {"pipeline": pipeline_id, **_project(project)}
-        return self._session.all(_moves(project=project is not None), asked, _move)
+    def moves(
+        self,
+        project: ProjectId | None,
+        *,
+        pipeline: str | None = None,
+        since: datetime | None = None,
+    ) -> list[Move]:
+        wanted = {"project": project, "pipeline": pipeline, "since": since}
+        made = _moves(**{name: value is not None for name, value in wanted.items()})
+        params = {name: value for name, value in wanted.items() if value is not None}
+        return self._session.all(made, params, _move)
 
     def _of(self, statement: SelectBase, tasks: Sequence[TaskId]) -> list[Any]:
         return self._session.all(statement, _ids(tasks)) if tasks else []

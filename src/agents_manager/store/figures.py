@@ -1,6 +1,6 @@
 """Sums over runs, made by the database: what they cost, how they went, what merged tasks took."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,12 +21,17 @@ from agents_manager.domain.cost import (
     StatsReport,
     Work,
 )
-from agents_manager.domain.ids import ProjectId
+from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.performance import Ran, Reviewed
+from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.prompt import Decision, PromptStatus
 from agents_manager.domain.run import LIVE, READ_ONLY_MODES, RunStatus
 from agents_manager.domain.task import ArtifactType, PullState
 from agents_manager.store import schema
-from agents_manager.store.columns import Number, UtcTime
-from agents_manager.store.statements import Session
+from agents_manager.store.columns import Number, Unreadable, UtcTime, dumps
+from agents_manager.store.listed import among
+from agents_manager.store.rows import corrupt
+from agents_manager.store.statements import Row, Session
 
 CENTS = 6
 """Digits that sums are rounded to: fractions of a cent, without the noise of adding them."""
@@ -66,6 +71,7 @@ def _(element: seconds_between, compiler: SQLCompiler, **kw: Any) -> str:
 
 _RUN = schema.run.c
 _PULL = schema.pull.c
+_PROMPT = schema.prompt.c
 _OWN = schema.artifact.c
 _HISTORY = schema.history.c
 _KEYS: dict[By, ColumnElement[Any]] = {
@@ -228,6 +234,37 @@ def _merges(scope: _Scope, *, by_agent: bool) -> SelectBase:
     )
 
 
+@cache
+def _runs(scope: _Scope) -> SelectBase:
+    return select(
+        *(_RUN.id, _RUN.agent, _RUN.model, _RUN.status, _RUN.started_at, _RUN.ended_at, _RUN.error)
+    ).where(*_begun(scope))
+
+
+@cache
+def _reviews(scope: _Scope) -> SelectBase:
+    return (
+        select(
+            *(_PROMPT.id, _PROMPT.task_id, _PROMPT.response, _PROMPT.responded_at),
+            *(_RUN.agent, _RUN.model),
+        )
+        .join(schema.task, schema.task.c.id == _PROMPT.task_id)
+        .outerjoin(schema.run, _RUN.id == _PROMPT.run_id)
+        .where(
+            _PROMPT.type == PromptType.REVIEW,
+            _PROMPT.status == PromptStatus.RESPONDED,
+            *_within(scope, schema.task.c.project_id, _PROMPT.responded_at),
+        )
+    )
+
+
+_WORKED = (
+    select(_RUN.task_id, func.sum(seconds_between(_RUN.started_at, _RUN.ended_at)))
+    .where(among(_RUN.task_id), _RUN.ended_at.is_not(None), _RUN.started_at.is_not(None))
+    .group_by(_RUN.task_id)
+)
+
+
 class Figures:
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -270,9 +307,41 @@ class Figures:
         assert found is not None
         return _spent(*found)
 
+    def runs(self, *, project: ProjectId | None, since: datetime | None) -> list[Ran]:
+        scope, params = _scope(project, since)
+        return self._session.all(_runs(scope), params, _ran)
+
+    def reviews(self, *, project: ProjectId | None, since: datetime | None) -> list[Reviewed]:
+        scope, params = _scope(project, since)
+        return self._session.all(_reviews(scope), params, _reviewed)
+
+    def worked(self, tasks: Sequence[TaskId]) -> dict[TaskId, float]:
+        if not tasks:
+            return {}
+        found = self._session.all(_WORKED, {"ids": dumps(list(tasks))})
+        return {task: round(seconds, 3) for task, seconds in found}
+
     def _share(self, by: By, key: str | None, *numbers: Any) -> Share:
         name = self._session.scalar(_named(by), {"wanted": key}) if by in _NAMES else key
         return Share(key=key, name=name, spent=_spent(*numbers))
+
+
+def _ran(row: Row) -> Ran:
+    id, agent, model, status, started, ended, error = row
+    known = _readable("am_run", id, "error", error)
+    return Ran(agent, model, RunStatus(status), started, ended, known.get("error_class"))
+
+
+def _reviewed(row: Row) -> Reviewed:
+    id, task, response, at, agent, model = row
+    said = _readable("am_prompt", id, "response", response)
+    return Reviewed(task, said.get("decision") == Decision.APPROVED, at, agent, model)
+
+
+def _readable(table: str, id: str, column: str, value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Unreadable):
+        raise corrupt(table, id, column, value.reason)
+    return value or {}
 
 
 def _scope(project: ProjectId | None, since: datetime | None) -> tuple[_Scope, dict[str, Any]]:

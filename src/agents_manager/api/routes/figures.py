@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from agents_manager.api import forms, pages
 from agents_manager.api.context import Services
 from agents_manager.domain.cost import By
-from agents_manager.flow import figures
+from agents_manager.flow import figures, performance
 
 router = APIRouter(tags=["figures"])
 
@@ -32,4 +32,16 @@ async def get_stats(s: Services, query: Annotated[forms.StatsQuery, Query()]) ->
     since = figures.since(query.since, s.clock.now()) if query.since else None
     return pages.StatsReport.of(
         await s.store.read(lambda tx: figures.stats(tx, project=query.project, since=since))
+    )
+
+
+@router.get("/performance")
+async def get_performance(
+    s: Services, query: Annotated[forms.StatsQuery, Query()]
+) -> pages.PerformanceReport:
+    """How long finished tasks took and waited, how often work was approved at once, and why runs
+    failed; by agent and model, and by day."""
+    since = figures.since(query.since, s.clock.now()) if query.since else None
+    return pages.PerformanceReport.of(
+        await s.store.read(lambda tx: performance.of(tx, project=query.project, since=since))
     )

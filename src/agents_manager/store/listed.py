@@ -1,0 +1,30 @@
+"""Rows of the things on a list, by a statement that is the same however long the list is."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, bindparam
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+
+
+class each(FunctionElement[str]):
+    """The texts of a JSON list, one a row."""
+
+    inherit_cache = True
+
+
+@compiles(each, "sqlite")
+def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
+    ids = compiler.process(element.clauses, **kw)
+    return f"(SELECT value FROM json_each({ids}))"  # noqa: S608 - a placeholder
+
+
+@compiles(each, "postgresql")
+def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
+    ids = compiler.process(element.clauses, **kw)
+    return f"(SELECT jsonb_array_elements_text(CAST({ids} AS jsonb)))"
+
+
+def among(column: ColumnElement[Any], name: str = "ids") -> ColumnElement[bool]:
+    return column.op("IN", is_comparison=True)(each(bindparam(name, type_=String())))
