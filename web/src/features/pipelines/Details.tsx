@@ -196,8 +196,11 @@ function OneTransition({ one, shape, lit, parts }: Shown & { one: Transition }) 
   );
 }
 
+/** The code quotes of Markdown are not for here. */
+export const plainly = (text: string) => clean(text).replaceAll("`", "");
+
 function Meaning({ text }: { text: string | undefined }) {
-  return text ? <span className="block text-xs text-ink-2">{clean(text)}</span> : null;
+  return text ? <span className="block text-xs text-ink-2">{plainly(text)}</span> : null;
 }
 
 function PartList({

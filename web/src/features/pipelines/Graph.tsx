@@ -16,7 +16,8 @@ import { Button } from "@/kit/Button";
 import { Failed, Loading } from "@/kit/State";
 import { clean } from "@/kit/text";
 import { AnyBox, type Cause, StatusBox, TransitionLine } from "./flow";
-import { type Drawing, Layouter, returns } from "./layout";
+import { type Drawing, returns } from "./layout";
+import { Layouter } from "./layouter";
 import type { Lit } from "./path";
 import { ANY, cause, findingsAt, type Placed, type Selected, type Shape } from "./shape";
 import "@xyflow/react/dist/style.css";
@@ -33,6 +34,7 @@ export interface GraphProps {
 
 const NODES = { status: StatusBox, any: AnyBox };
 const EDGES = { transitions: TransitionLine };
+const QUIET = "color-mix(in srgb, var(--ink-3) 55%, var(--bg))";
 const FIT = { padding: 0.06, maxZoom: 1, duration: 200 };
 
 export default function Graph(props: GraphProps) {
@@ -43,27 +45,40 @@ export default function Graph(props: GraphProps) {
   );
 }
 
+/** What was drawn before is shown at once when it is looked at again. */
+const drawings = new Map<string, Drawing>();
+const MOST_KEPT = 20;
+
 /** Laid out anew when what hangs together changes, not when a word does. */
 function useDrawing(shape: Shape, wish: number) {
-  const [state, setState] = useState<{ shape: Shape; drawing: Drawing } | null>(null);
+  const structure = useMemo(
+    () =>
+      JSON.stringify([
+        shape.statuses.map((one) => [one.id, one.title, one.position]),
+        shape.transitions.map((one) => [one.from, one.to, cause(one)]),
+      ]),
+    [shape],
+  );
+  const [drawing, setDrawing] = useState(() => drawings.get(structure) ?? null);
   const [error, setError] = useState<unknown>(null);
   const layouter = useRef<Layouter | null>(null);
-  const structure = JSON.stringify([
-    shape.statuses.map((one) => [one.id, one.title, one.position]),
-    shape.transitions.map((one) => [one.from, one.to, cause(one)]),
-  ]);
   const latest = useRef(shape);
   latest.current = shape;
   useEffect(() => () => layouter.current?.end(), []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the structure stands for the shape
   useEffect(() => {
     let wanted = true;
+    const known = wish === 0 ? drawings.get(structure) : undefined;
+    if (known) {
+      setDrawing(known);
+      return;
+    }
     layouter.current ??= new Layouter();
-    const drawnShape = latest.current;
-    layouter.current.draw(drawnShape).then(
-      (drawing) => {
+    layouter.current.draw(latest.current).then(
+      (done) => {
         if (!wanted) return;
-        setState({ shape: drawnShape, drawing });
+        for (const old of [...drawings.keys()].slice(0, -MOST_KEPT)) drawings.delete(old);
+        drawings.set(structure, done);
+        setDrawing(done);
         setError(null);
       },
       (failure) => wanted && setError(failure),
@@ -72,7 +87,7 @@ function useDrawing(shape: Shape, wish: number) {
       wanted = false;
     };
   }, [structure, wish]);
-  return { drawing: state?.drawing ?? null, error };
+  return { drawing, error };
 }
 
 function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps) {
@@ -220,7 +235,7 @@ function parts(
     const causes = line.transitions.flatMap(causeAt);
     const fired = causes.some((one) => (one.fired ?? 0) > 0);
     const strong = fired || causes.some((one) => one.selected);
-    const color = strong ? "var(--accent)" : "var(--line-strong)";
+    const color = strong ? "var(--accent)" : QUIET;
     return [
       {
         id: line.id,

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Button } from "@/kit/Button";
 import { Input, Select } from "@/kit/Field";
 import { clean } from "@/kit/text";
+import { plainly } from "./Details";
 
 export interface PartRow extends Record<string, unknown> {
   type: string;
@@ -55,7 +56,7 @@ export function PartsForm({
                 <X size={13} />
               </Button>
             </div>
-            {part && <p className="text-xs text-ink-2">{clean(part.meaning)}</p>}
+            {part && <p className="text-xs text-ink-2">{plainly(part.meaning)}</p>}
             <Params
               row={row}
               schema={part?.params ?? null}
@@ -72,7 +73,7 @@ export function PartsForm({
       >
         <option value="">{add}</option>
         {known.map((one) => (
-          <option key={one.name} value={one.name} title={clean(one.meaning)}>
+          <option key={one.name} value={one.name} title={plainly(one.meaning)}>
             {clean(one.name)}
           </option>
         ))}

@@ -36,7 +36,7 @@ export function PathPanel({
           {clean(place(shape, lit.current))}
           {last && (
             <>
-              , since <Ago time={last.time} />
+              , for <Ago time={last.time} suffix="" />
             </>
           )}
           . {again > 0 ? `It came back ${plural(again, "time")}.` : "It never came back."}

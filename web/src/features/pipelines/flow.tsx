@@ -149,7 +149,7 @@ export const TransitionLine = memo(function TransitionLine({
       />
       <EdgeLabelRenderer>
         <div
-          className="nopan pointer-events-auto absolute rounded bg-bg"
+          className="nopan pointer-events-auto absolute z-2 rounded bg-bg"
           style={{ transform: `translate(${x}px, ${y}px)`, width, height }}
         >
           {data.causes.map((one) => (

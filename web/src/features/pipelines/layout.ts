@@ -1,8 +1,5 @@
-/** From a pipeline to boxes and lines. ELK computes in a worker of our own server, so that no graph
- * can freeze the page, and one that takes too long is ended with its worker. */
-import type { ElkExtendedEdge, ElkNode, ELK as Engine } from "elkjs/lib/elk-api";
-import ELK from "elkjs/lib/elk-api";
-import workerUrl from "elkjs/lib/elk-worker.min.js?url";
+/** From a pipeline to boxes and lines, by way of ELK. */
+import type { ElkExtendedEdge, ElkNode } from "elkjs/lib/elk-api";
 import { ANY, cause, ORIGIN, type Shape } from "./shape";
 
 export interface Box {
@@ -64,7 +61,7 @@ export function toElk(shape: Shape): ElkNode {
       const rows = back.get(one.id)?.length ?? 0;
       return {
         id: one.id,
-        width: Math.min(240, Math.max(148, width(one.title) + 84)),
+        width: Math.min(240, Math.max(148, width(one.title) + 96)),
         height: HEAD + rows * ROW + (rows ? 6 : 0),
       };
     });
@@ -76,8 +73,10 @@ export function toElk(shape: Shape): ElkNode {
     labels: [
       {
         text: line.id,
+        layoutOptions: { "elk.edgeLabels.inline": "true" },
+        // Room for how often it fired, beside the words.
         width:
-          16 +
+          38 +
           Math.max(
             ...line.transitions.map((index) => {
               const one = shape.transitions[index];
@@ -153,26 +152,4 @@ function toward(from: Line["points"][number], to: Line["points"][number], most: 
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const part = Math.min(most, length / 2) / length;
   return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part };
-}
-
-/** Lays out one graph after the other; a newer wish ends the one before. */
-export class Layouter {
-  #engine: Engine | null = null;
-  #busy = false;
-
-  async draw(shape: Shape): Promise<Drawing> {
-    if (this.#busy) this.end();
-    this.#engine ??= new ELK({ workerFactory: () => new Worker(workerUrl) });
-    const engine = this.#engine;
-    this.#busy = true;
-    const laid = await engine.layout(toElk(shape));
-    if (engine === this.#engine) this.#busy = false;
-    return fromElk(shape, laid);
-  }
-
-  end() {
-    this.#engine?.terminateWorker();
-    this.#engine = null;
-    this.#busy = false;
-  }
 }

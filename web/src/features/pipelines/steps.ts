@@ -1,6 +1,6 @@
 /** The steps that a simulation can take next, from where it stands. */
 import type { Schemas } from "@/api/client";
-import { cause, leaving, place, type Shape, type Transition } from "./shape";
+import { leaving, place, type Shape, type Transition } from "./shape";
 
 export type Step = string | Record<string, unknown>;
 export interface Choice {
@@ -57,9 +57,7 @@ function ofTransition(
 ): Choice[] {
   switch (one.trigger.type) {
     case "manual":
-      return [
-        { label: `By hand: ${cause(one)} (${place(shape, one.to)})`, step: { move: one.to } },
-      ];
+      return [{ label: byHand(shape, one), step: { move: one.to } }];
     case "agent_outcome": {
       const name = one.trigger.outcome ?? "";
       return [{ label: `Agent: ${name.replaceAll("_", " ")}`, step: outcome(name, parts) }];
@@ -76,6 +74,11 @@ function ofTransition(
     default:
       return [];
   }
+}
+
+function byHand(shape: Shape, one: Transition): string {
+  const to = place(shape, one.to);
+  return one.title === `to ${one.to}` ? `By hand: to ${to}` : `By hand: ${one.title} (${to})`;
 }
 
 function outcome(name: string, parts: Parts | undefined): Step {
