@@ -79,7 +79,7 @@ export function Viewer({ pipeline, view }: { pipeline: Pipeline; view: TaskView 
       >
         <Button
           look="quiet"
-          aria-pressed={tab === "simulate"}
+          className="max-sm:hidden"
           onClick={() => setTab("simulate")}
           hint="s"
         >
