@@ -1,4 +1,4 @@
-// From openapi.json de04dce32bb9d0c738b4a8b79573650ab2af8fbd81a8297803327d184c803ad8; write it again with: npm run api
+// From openapi.json 8375714672c38464ca284466cd1b11aadf3a5b13d810d4221d397ec4ece9d5ed; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1216,6 +1216,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/performance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Performance
+         * @description How long finished tasks took and waited, how often work was approved at once, and why runs
+         *     failed; by agent and model, and by day.
+         */
+        get: operations["get_performance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search All
+         * @description Tasks and open questions by words, projects and pipelines by their names; tasks, runs and
+         *     questions also by the beginning of their ids.
+         */
+        get: operations["search_all"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}/snapshots": {
         parameters: {
             query?: never;
@@ -1541,6 +1583,21 @@ export interface components {
             output: string;
             /** Resets At */
             resets_at: string | null;
+        };
+        /** AgentShare */
+        AgentShare: {
+            /** Agent */
+            agent: string | null;
+            /** Model */
+            model: string | null;
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+            took_s: components["schemas"]["Spread"];
+            first_pass: components["schemas"]["FirstPass"];
+            /** Failures */
+            failures: components["schemas"]["Failure"][];
         };
         /** Agents */
         Agents: {
@@ -1874,6 +1931,18 @@ export interface components {
             /** Budgets */
             budgets: components["schemas"]["Budget"][];
         };
+        /** DayShare */
+        DayShare: {
+            /** Day */
+            day: string;
+            /** Finished */
+            finished: number;
+            lead_s: components["schemas"]["Spread"];
+            /** Completed */
+            completed: number;
+            /** Failed */
+            failed: number;
+        };
         /** Decided */
         Decided: {
             /** Step */
@@ -1986,6 +2055,13 @@ export interface components {
             /** Next */
             next: number | null;
         };
+        /** Failure */
+        Failure: {
+            /** Reason */
+            reason: string;
+            /** Runs */
+            runs: number;
+        };
         /** FileChange */
         FileChange: {
             file: components["schemas"]["ChangedFile"];
@@ -2021,6 +2097,15 @@ export interface components {
             total: number;
             /** Shown */
             shown: number;
+        };
+        /** FirstPass */
+        FirstPass: {
+            /** Reviewed */
+            reviewed: number;
+            /** Approved */
+            approved: number;
+            /** Rate */
+            rate: number | null;
         };
         /** Guard */
         Guard: {
@@ -2101,6 +2186,27 @@ export interface components {
              * Format: date-time
              */
             time: string;
+        };
+        /** Hit */
+        Hit: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "task" | "prompt" | "run" | "project" | "pipeline";
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Detail */
+            detail: string;
+            /** Task Id */
+            task_id: string | null;
+        };
+        /** Hits */
+        Hits: {
+            /** Items */
+            items: components["schemas"]["Hit"][];
         };
         /** Hook */
         Hook: {
@@ -2467,6 +2573,22 @@ export interface components {
             agent: string | null;
             work: components["schemas"]["Work"];
             merges: components["schemas"]["Merges"];
+        };
+        /** PerformanceReport */
+        PerformanceReport: {
+            /** Since */
+            since: string | null;
+            lead_s: components["schemas"]["Spread"];
+            waiting_s: components["schemas"]["Spread"];
+            working_s: components["schemas"]["Spread"];
+            review_rounds: components["schemas"]["Spread"];
+            first_pass: components["schemas"]["FirstPass"];
+            /** Failures */
+            failures: components["schemas"]["Failure"][];
+            /** Agents */
+            agents: components["schemas"]["AgentShare"][];
+            /** Days */
+            days: components["schemas"]["DayShare"][];
         };
         /** Phase */
         Phase: {
@@ -3132,6 +3254,15 @@ export interface components {
             unknown: number;
             /** Cost Usd */
             cost_usd: number | null;
+        };
+        /** Spread */
+        Spread: {
+            /** Number */
+            number: number;
+            /** Mean */
+            mean: number | null;
+            /** Median */
+            median: number | null;
         };
         /** StartForm */
         StartForm: {
@@ -5529,6 +5660,58 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatsReport"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_performance: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                since?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PerformanceReport"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    search_all: {
+        parameters: {
+            query: {
+                q: string;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hits"];
                 };
             };
             401: components["responses"]["Error"];
