@@ -67,7 +67,7 @@ export function Palette({
                 >
                   <Chip>{hit.kind}</Chip>
                   <span className="min-w-0 flex-1 truncate">{hit.title}</span>
-                  <span className="truncate text-xs text-ink-3">{hit.note}</span>
+                  <span className="truncate text-xs text-ink-3">{hit.detail}</span>
                 </Command.Item>
               ))}
               {PLACES.filter((place) => fits(`go to ${place.label}`)).map((place) => (

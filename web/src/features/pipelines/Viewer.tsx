@@ -77,12 +77,7 @@ export function Viewer({ pipeline, view }: { pipeline: Pipeline; view: TaskView 
           </>
         }
       >
-        <Button
-          look="quiet"
-          className="max-sm:hidden"
-          onClick={() => setTab("simulate")}
-          hint="s"
-        >
+        <Button look="quiet" className="max-sm:hidden" onClick={() => setTab("simulate")} hint="s">
           <FlaskConical size={15} /> Simulate
         </Button>
         <Button look="quiet" onClick={() => setVersionsOpen(true)} hint="v">
