@@ -21,6 +21,7 @@ def run() -> list[Row]:
 async def _run() -> list[Row]:
     async with filled(finished=1_000, waiting=TASKS - 1_000) as where:
         spent: list[float] = []
+        body = b""
         for _ in range(TIMES + 2):
             begun = time.process_time()
             body = await _asked(where)
