@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from pathlib import PurePosixPath
+from fnmatch import fnmatchcase
 
 
 class FileStatus(StrEnum):
@@ -99,8 +99,7 @@ _FOLDERS = frozenset({"node_modules", "vendor", "dist", "__snapshots__", "__gene
 
 def looks_generated(path: str) -> bool:
     """A guess by the name, for what is folded at first."""
-    known = PurePosixPath(path)
-    if not _FOLDERS.isdisjoint(known.parts[:-1]):
+    *folders, name = path.split("/")
+    if not _FOLDERS.isdisjoint(folders):
         return True
-    name = PurePosixPath(known.name.lower())
-    return any(name.match(pattern) for pattern in _WRITTEN_BY_PROGRAMS)
+    return any(fnmatchcase(name.lower(), pattern) for pattern in _WRITTEN_BY_PROGRAMS)
