@@ -149,7 +149,9 @@ async def test_behind_a_proxy_in_a_folder(
         host = NAME if passes_host else f"127.0.0.1:{port}"
         async with proxy(port, strips=strips, host=host) as front:
             url, headers = f"http://127.0.0.1:{front}", {"Origin": f"https://{NAME}"}
-            async with httpx.AsyncClient(base_url=url, headers=headers, trust_env=False) as web:
+            async with httpx.AsyncClient(
+                base_url=url, headers=headers, trust_env=False, timeout=30
+            ) as web:
                 login = await web.post("/am/auth/login", json={"token": token})
                 cookie = login.headers["set-cookie"]
                 assert "Secure" in cookie

@@ -56,7 +56,6 @@ class Exposure:
 
 
 def _ways() -> list[Line]:
-    """Plain http is served on loopback only: a token would be read on the way."""
     head = "The server listens on this machine only, as plain http does not protect a token."
     lines = [Line(head), Line("To reach it from elsewhere:")]
     for number, (way, how) in enumerate(WAYS, 1):
