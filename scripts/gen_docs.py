@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from agents_manager import errors, settings
+from agents_manager import config_models, errors, settings
 from agents_manager.domain import effects, event, guards, outcome, payload
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -327,8 +327,8 @@ def setting_page() -> Iterator[str]:
             ),
         ],
     )
-    yield "## config.json\n\n" + fields_table("Key", settings.Config)
-    for name, field in settings.Config.model_fields.items():
+    yield "## config.json\n\n" + fields_table("Key", config_models.Config)
+    for name, field in config_models.Config.model_fields.items():
         key = field.alias or name
         for model in nested(field.annotation):
             named = get_origin(field.annotation) is Mapping
@@ -367,7 +367,7 @@ def default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value = field.get_default(call_default_factory=True)
-    if isinstance(value, settings.RetryConfig):
+    if isinstance(value, config_models.RetryConfig):
         return code(value.model_dump_json())
     if value is None or isinstance(value, BaseModel):
         return ""

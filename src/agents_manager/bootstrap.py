@@ -21,6 +21,7 @@ from agents_manager import plugins
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import ProjectChecks
 from agents_manager.checks.setup import SetupCommands
+from agents_manager.config_models import LimitsConfig
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry, template
 from agents_manager.domain.cost import Prices, PriceTable
@@ -35,7 +36,7 @@ from agents_manager.flow.retention import sweep
 from agents_manager.scm import commits
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
-from agents_manager.settings import ConfigFiles, LimitsConfig, Settings
+from agents_manager.settings import ConfigFiles, Settings
 from agents_manager.store.database import open_database
 from agents_manager.store.engines import sqlite_engine
 from agents_manager.store.tx import Database

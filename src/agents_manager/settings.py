@@ -11,34 +11,34 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import time as time_of_day
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
-from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agents_manager import json_text
-from agents_manager.agents.config import BUILT_IN, CONFIGS, AgentConfig, AgentConfigs
+from agents_manager.agents.config import BUILT_IN, AgentConfig
+from agents_manager.config_models import (
+    CheckConfig,
+    Config,
+    LimitsConfig,
+    RetriesConfig,
+    faults,
+    merged,
+)
 from agents_manager.domain import strict_json
-from agents_manager.domain.budget import Budgets, BudgetScope
-from agents_manager.domain.cost import MAX_USD, Price
-from agents_manager.domain.reminder import QuietHours, Reminders
+from agents_manager.domain.reminder import Reminders
 from agents_manager.domain.retention import Retention
-from agents_manager.domain.retry import RULES, Rule
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.run_settings import KEYS, NONE, PROGRAM_KEYS, Overrides, RunSetting
 from agents_manager.domain.task import Project
-from agents_manager.domain.value import Value
 from agents_manager.environment import Settings, from_environment, user_name
-from agents_manager.errors import Conflict, InvalidConfig, InvalidInput, closest
+from agents_manager.errors import Conflict, InvalidConfig, InvalidInput
 from agents_manager.flow.ports import (
-    ANY_MODE,
     CheckSpec,
     Edit,
     Layer,
@@ -49,22 +49,12 @@ from agents_manager.flow.ports import (
     Trouble,
     WorkspaceRules,
 )
-from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 
 __all__ = ["Settings", "from_environment", "user_name"]
 
 PROJECT_FOLDER = ".agents-manager"
 MAX_FILE_BYTES = 1024 * 1024
 DEFAULT_PORT = 4100
-NO_SECRETS = "no-secrets"
-SETUP_INPUTS = (
-    *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
-    *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
-    *("setup.py", "setup.cfg", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile", "Pipfile.lock"),
-    *("environment.yml", "Gemfile", "Gemfile.lock", "go.mod", "go.sum", "Cargo.toml", "Cargo.lock"),
-    *("composer.json", "composer.lock", "mix.exs", "mix.lock", "pom.xml", "build.gradle*"),
-    *(".tool-versions", ".nvmrc", ".python-version"),
-)
 CONFIG = "config.json"
 NO_TEXTS: Mapping[Path, str] = {}
 UNSETTLED_NS = 1_000_000_000
@@ -78,306 +68,8 @@ SHARED = frozenset(
 """Keys of an agent that are the project's where the agent's entry leaves them out."""
 OF_THE_MACHINE = (("limits", "host"), ("limits", "freeDiskMb"), ("retention",))
 """What a project cannot say."""
-LATER = frozenset({"notifications", "roles", "sandbox"})
-"""Keys that are known but have no effect yet, and so are not taken."""
-
-
-class _Keys(Value):
-    """Files speak camelCase, as their readers expect of JSON."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
-    )
-
-
-class CheckConfig(_Keys):
-    command: str | None = Field(default=None, min_length=1)
-    """What `sh` runs in a clean checkout of the commit; exit code 0 means passed. `no-secrets` has
-    none."""
-    enabled: bool = True
-    """Whether it is run at all."""
-    severity: Literal["error", "warning"] = "error"
-    """Whether a failure stops the outcome or is only told."""
-    modes: tuple[str, ...] = ("implement",)
-    """The modes after which it runs; `*` is every mode."""
-    timeout: int = Field(default=120_000, gt=0)
-    """Milliseconds."""
-
-
-class ReviewConfig(_Keys):
-    agent: str | None = Field(default=None, min_length=1)
-    """The agent that reviews work in the pipeline `feature` before people do; none where left
-    out."""
-    assume_approved: bool = False
-    """Take a review by an agent that ends without an outcome for an approval."""
-
-
-class LimitsConfig(_Keys):
-    project: int | None = Field(default=None, gt=0)
-    """How many agents may work at a time at one project; no limit of its own where left out."""
-    agent: int | None = Field(default=None, gt=0)
-    """How many runs one agent may have at a time; no limit of its own where left out."""
-    host: int = Field(default=8, gt=0)
-    """How many agents may work at a time on this machine; only in the user's file."""
-    free_disk_mb: int = Field(default=500, ge=0)
-    """With less room on the disk of the data directory no agent is started; those at work go on.
-    Only in the user's file."""
-
-
-_Dollars = Annotated[float, Field(le=MAX_USD, strict=True, allow_inf_nan=False)]
-
-
-class BudgetsConfig(_Keys):
-    run_usd: _Dollars | None = None
-    """What one run may cost, in dollars."""
-    task_usd: _Dollars | None = None
-    """What all runs of a task may cost together."""
-    project_usd: _Dollars | None = None
-    """What all runs of a project may cost together, ever."""
-    day_usd: _Dollars | None = None
-    """What all runs of all projects may cost together that were started on one day (UTC)."""
-
-    @field_validator("*")
-    @classmethod
-    def _something(cls, value: float | None) -> float | None:
-        if value is not None and value <= 0:
-            raise ValueError(
-                f"a budget is more than 0 dollars, not {value:g}; leave it out for no limit"
-            )
-        return value
-
-    def value(self) -> Budgets:
-        said = {scope: getattr(self, f"{scope}_usd") for scope in BudgetScope}
-        return {scope: usd for scope, usd in said.items() if usd is not None}
-
-
-class ForgeConfig(_Keys):
-    type: Literal["local"] = "local"
-    """Pull requests live in Agents Manager."""
-
-
-class RemindersConfig(_Keys):
-    enabled: bool = True
-    """Whether people are reminded of questions that stay open."""
-    every_hours: float = Field(default=24, ge=0.01, le=8760)
-    """How long a question may be open before they are, and before they are again."""
-
-
-_Days = Annotated[int, Field(ge=1, le=36_500)]
-
-
-class RetentionConfig(_Keys):
-    transcripts_days: _Days | None = 180
-    """How many days after the end of its task a transcript is kept."""
-    transcripts_mb: Annotated[int, Field(ge=1)] | None = None
-    """How many megabytes the transcripts of finished tasks may take together; the oldest go
-    first."""
-    worktrees_days: _Days | None = 14
-    """How many days after the end of its task a worktree is kept; what no commit holds is saved as
-    a snapshot first."""
-    snapshots_days: _Days | None = None
-    """How many days after the merge of its task a snapshot is kept. One of a task that was not
-    merged, or that was taken after the merge, is kept whatever its age."""
-    engine_days: _Days | None = 30
-    """How many days the engine's records of what was done are kept, and the answers given under an
-    Idempotency-Key."""
-    backups_days: _Days | None = None
-    """How many days databases that were put aside are kept; the newest always is."""
-
-
-class RetryConfig(_Keys):
-    tries: int = Field(ge=0, le=20)
-    """How often it is tried again; 0 for never."""
-    delay: int = Field(ge=0, le=86_400_000)
-    """The wait before the first retry, in milliseconds. One that the provider names comes before
-    it."""
-    factor: float = Field(ge=1, le=10)
-    """What each wait is to the one before; none is longer than a day."""
-
-    def rule(self) -> Rule:
-        return Rule(tries=self.tries, delay_s=self.delay / 1000, factor=self.factor)
-
-
-def _retry(error_class: str) -> Any:
-    rule = RULES[ErrorClass(error_class)]
-    default = RetryConfig(tries=rule.tries, delay=int(rule.delay_s * 1000), factor=rule.factor)
-    return Field(default=default, alias=error_class)
-
-
-class RetriesConfig(_Keys):
-    crash: RetryConfig = _retry("crash")
-    """The agent's program failed."""
-    timeout: RetryConfig = _retry("timeout")
-    """It took too long."""
-    stalled: RetryConfig = _retry("stalled")
-    """It said nothing for too long."""
-    interrupted: RetryConfig = _retry("interrupted")
-    """Its process or its machine was ended from outside."""
-    rate_limit: RetryConfig = _retry("rate_limit")
-    """The provider answers no more for a moment."""
-    quota: RetryConfig = _retry("quota")
-    """What the account may use is used up."""
-    auth: RetryConfig = _retry("auth")
-    """The provider does not know the account."""
-    bad_output: RetryConfig = _retry("bad_output")
-    """Its outcome could not be taken."""
-    checks_failed: RetryConfig = _retry("checks_failed")
-    """Its work did not pass the checks."""
-    environment: RetryConfig = _retry("environment")
-    """It could not be started."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _complete(cls, value: Any) -> Any:
-        """What a file leaves out of a rule is as in the rule of that class."""
-        if not isinstance(value, dict):
-            return value
-        rules = cast("dict[str, Any]", value)
-        fields = {key: cls.model_fields[key] for key in rules if key in cls.model_fields}
-        whole = {
-            key: {**field.get_default().model_dump(), **rules[key]}
-            for key, field in fields.items()
-            if isinstance(rules[key], dict)
-        }
-        return {**rules, **whole}
-
-
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _DOTTED = re.compile(rf"({_PART.pattern})(\.({_PART.pattern}))*")
-_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
-
-
-class QuietHoursConfig(_Keys):
-    start: str = Field(alias="from")
-    """When they begin, as HH:MM."""
-    end: str = Field(alias="to")
-    """When they end; earlier than `from` means the next day."""
-    zone: str | None = None
-    """The time zone, such as Europe/Berlin; that of this machine where left out."""
-
-    @field_validator("start", "end")
-    @classmethod
-    def _time_of_day(cls, value: str) -> str:
-        if not _TIME_OF_DAY.fullmatch(value):
-            raise ValueError(f'"{value}" is no time of day; write it as HH:MM, such as 22:00')
-        return value
-
-    @field_validator("zone")
-    @classmethod
-    def _known_zone(cls, value: str | None) -> str | None:
-        try:
-            return None if value is None else ZoneInfo(value).key
-        except (ZoneInfoNotFoundError, ValueError, OSError):
-            hint = closest(str(value), sorted(available_timezones()))
-            raise ValueError(f'there is no time zone "{value}".{hint}') from None
-
-    @model_validator(mode="after")
-    def _not_empty(self) -> Self:
-        if self.start == self.end:
-            raise ValueError("they begin and end at the same time; leave quietHours out for none")
-        return self
-
-    def value(self) -> QuietHours:
-        return QuietHours(
-            start=time_of_day.fromisoformat(self.start),
-            end=time_of_day.fromisoformat(self.end),
-            zone=ZoneInfo(self.zone) if self.zone else None,
-        )
-
-
-class Config(_Keys):
-    default_agent_type: str = "claude-code"
-    """The agent of runs that name none."""
-    default_pipeline: str = "feature"
-    """The pipeline of tasks that name none."""
-    pipeline_by_type: Mapping[str, str] = Field(default_factory=dict[str, str])
-    """The pipeline of tasks of a type that name none; its types are known beside the built-in
-    ones."""
-    base_branch: str | None = Field(default=None, min_length=1)
-    """Where work is merged to; the branch that the project was registered with where left out."""
-    branch_prefix: str = "agent/"
-    """What the branches of tasks begin with."""
-    branch_strategy: Literal["new-per-task"] = "new-per-task"
-    """Each task has a branch of its own."""
-    worktree_root: str | None = Field(default=None, min_length=1)
-    """The folder of the worktrees, absolute or relative to the project; `worktrees` in the data
-    directory where left out. One inside the project is added to its `.gitignore`."""
-    rebase_on_start: bool = False
-    """Rebase a task's branch onto its base before each run."""
-    preserve_uncommitted: bool = True
-    """Tell a run of the uncommitted work that an earlier one left. It is saved as a snapshot in any
-    case."""
-    install_deps: bool = True
-    """Whether the set-up commands are run."""
-    setup: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """What `sh` runs in a new worktree, one after the other."""
-    setup_inputs: tuple[Annotated[str, Field(min_length=1)], ...] = SETUP_INPUTS
-    """Patterns of committed files, in any folder; when one of them changed, set-up runs again."""
-    setup_timeout: int = Field(default=600_000, gt=0)
-    """How long one set-up command may take, in milliseconds."""
-    auto_commit: bool = True
-    """Commit what an agent left uncommitted."""
-    auto_push: bool = True
-    """Push a task's branch when its pull request is opened or brought up to date, where the project
-    has a remote; never by force."""
-    agents: AgentConfigs = Field(default_factory=dict[str, Any])
-    """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
-    name of an adapter need not say it."""
-    checks: Mapping[str, CheckConfig] = Field(
-        default_factory=dict[str, CheckConfig], validate_default=True
-    )
-    """The project's checks, by name. `no-secrets` is on unless it is disabled here."""
-    fail_on_error: bool = True
-    """Whether a failed check of severity error stops the outcome; else it is only told."""
-    fail_on_warning: bool = False
-    """Whether a failed check of severity warning stops the outcome too."""
-    max_fix_rounds: int = Field(default=3, ge=0, le=MAX_FIX_ROUNDS)
-    """How often the agent is asked, in the same session, to mend what failed checks found before
-    the run fails."""
-    review: ReviewConfig = ReviewConfig()
-    """Reviews by an agent."""
-    instructions: str | None = Field(default=None, max_length=100_000)
-    """What every prompt says, before the `.agents-manager/instructions.md` of the project."""
-    forge: ForgeConfig = ForgeConfig()
-    """Where pull requests live."""
-    limits: LimitsConfig = LimitsConfig()
-    """How much may go on at a time."""
-    budgets: BudgetsConfig = BudgetsConfig()
-    """What runs may cost before they are stopped and somebody is asked for more; no limit where
-    left out."""
-    reminders: RemindersConfig = RemindersConfig()
-    """When people are reminded of open questions, by every channel."""
-    quiet_hours: QuietHoursConfig | None = None
-    """When they are not; what falls due then is sent at their end."""
-    retention: RetentionConfig = RetentionConfig()
-    """How long things are kept; null keeps for ever. In the data directory's file only."""
-    retries: RetriesConfig = RetriesConfig()
-    """Which failed runs are tried again, by the class of their error."""
-    prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])
-    """What models cost, by name, in dollars per million tokens; for agents that report no cost. It
-    comes before the table of the product."""
-
-    @field_validator("checks", mode="before")
-    @classmethod
-    def _no_secrets(cls, value: object) -> object:
-        """What of it no file says is as it is by default, where there are checks of one's own
-        too."""
-        if not isinstance(value, dict):
-            return value
-        checks = cast("dict[str, Any]", value)
-        return _merge({NO_SECRETS: {"modes": [ANY_MODE]}}, checks)
-
-    @field_validator("checks")
-    @classmethod
-    def _commands(cls, value: Mapping[str, CheckConfig]) -> Mapping[str, CheckConfig]:
-        if value[NO_SECRETS].command is not None:
-            raise ValueError(f"{NO_SECRETS} takes no command; give yours a check of another name")
-        for name, check in value.items():
-            if check.enabled and check.command is None and name != NO_SECRETS:
-                # A file may leave the command to that of another layer.
-                needs = 'the check "{name}" needs a command'
-                raise PydanticCustomError("missing", needs, {"name": name})
-        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -550,19 +242,19 @@ class ConfigFiles:
 
     def _read(self, project: Project | None, instead: Mapping[Path, str] = NO_TEXTS) -> Reading:
         files: list[File] = []
-        merged: dict[str, Any] = {}
+        together: dict[str, Any] = {}
         for layer, path in self._layers(project):
             text = instead.get(path) or _text(path)
             told = None if text is None else _read(path, text, of_project=layer == "project")
             values = told or dict[str, Any]()
             files.append(File(layer, path, text or "", values))
             folder = self._home if layer == "user" else path.parent.parent
-            merged = _merge(merged, _anchored(values, folder))
+            together = merged(together, _anchored(values, folder))
         try:
-            config = Config.model_validate(merged)
+            config = Config.model_validate(together)
         except ValidationError as error:
             named = " and ".join(str(file.path) for file in files)
-            raise InvalidConfig(f"{named} have errors together.", _faults(error)) from None
+            raise InvalidConfig(f"{named} have errors together.", faults(error)) from None
         told = (config.instructions or "", *(_text(path) for path in _instructions(project)))
         return Reading(tuple(files), config, "\n\n".join(one for one in told if one))
 
@@ -740,7 +432,7 @@ def _read(path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
         Config.model_validate(value)
     except ValidationError as error:
         # A layer may leave to another what it does not change.
-        found = _faults(error, text, but=("missing", "union_tag_not_found"))
+        found = faults(error, text, but=("missing", "union_tag_not_found"))
     values = cast("dict[str, Any]", value)
     for place in OF_THE_MACHINE if of_project else ():
         keys = _written(values, place)
@@ -750,54 +442,6 @@ def _read(path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
     if found:
         raise InvalidConfig(f"{path} has errors.", found)
     return values
-
-
-def _faults(error: ValidationError, text: str = "", *, but: Collection[str] = ()) -> list[str]:
-    """Each with its place, and with its line where the text is given."""
-    found: list[str] = []
-    for fault in error.errors(include_url=False, include_input=False):
-        if fault["type"] in but:
-            continue
-        # The adapter of an agent is a part of the place that does not stand in the file.
-        place = fault["loc"][:2] + fault["loc"][3:] if fault["loc"][0] == "agents" else fault["loc"]
-        line = f"line {json_text.line_of(place, text)}, " if text else ""
-        found.append(f"{line}{'.'.join(str(part) for part in place)}: {_says(fault)}")
-    return found
-
-
-def _says(fault: ErrorDetails) -> str:
-    key = str(fault["loc"][-1])
-    match fault["type"]:
-        case "extra_forbidden":
-            if key in LATER:
-                return f'"{key}" is not supported yet; leave it out.'
-            return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
-        case "union_tag_invalid":
-            adapter = str(fault.get("ctx", {}).get("tag"))
-            return f'there is no adapter "{adapter}".{closest(adapter, list(CONFIGS))}'
-        case "union_tag_not_found":
-            return f'its "adapter" is missing: one of {", ".join(CONFIGS)}.'
-        case _:
-            return fault["msg"].removeprefix("Value error, ")
-
-
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = Config
-    if len(place) > 1:
-        models: dict[str, type[BaseModel]] = {
-            "checks": CheckConfig,
-            "limits": LimitsConfig,
-            "budgets": BudgetsConfig,
-            "review": ReviewConfig,
-            "forge": ForgeConfig,
-            "reminders": RemindersConfig,
-            "retention": RetentionConfig,
-            "quietHours": QuietHoursConfig,
-            "retries": RetryConfig if place[2:] else RetriesConfig,
-            "prices": Price,
-        }
-        model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _leaves(
@@ -824,17 +468,6 @@ def _written(layer: Mapping[str, Any], place: tuple[str, ...]) -> tuple[str, ...
         found.append(key)
         at = fields[key]
     return tuple(found)
-
-
-def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(below)
-    for key, value in above.items():
-        old = merged.get(key)
-        if isinstance(old, dict) and isinstance(value, dict):
-            merged[key] = _merge(cast("dict[str, Any]", old), cast("dict[str, Any]", value))
-        else:
-            merged[key] = value
-    return merged
 
 
 def _reminders(config: Config) -> Reminders:
