@@ -29,6 +29,8 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shell.write_text(f'#!/bin/sh\nPATH="{found}:$PATH"\nfor last; do :; done\neval "$last"\n')
     shell.chmod(0o755)
     monkeypatch.setenv("SHELL", str(shell))
+    # How long a program is asked for its version is not what is tried here.
+    monkeypatch.setattr("agents_manager.agents.programs.PATIENCE_S", 120.0)
     login_shell.path.cache_clear()
     yield
     login_shell.path.cache_clear()
