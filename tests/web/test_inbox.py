@@ -54,7 +54,7 @@ SPLIT = {
         {"name": "Tidy", "description": "Clean up.", "complexity": "low"},
     ],
 }
-DOCUMENT = "# Plan\n\nFirst the model.\n\n- one\n- two\n\n```\ncode\n\nmore\n```\n"
+DOCUMENT = "# Plan\n\nFirst the model.\n\n- one\n- two\n\n~~~\ncode\n\nmore\n~~~\n"
 REMARKS = {
     "summary": "Nearly there.",
     "comments": [
@@ -210,7 +210,7 @@ def test_a_review_by_an_agent_is_sent_back_or_approved_anyway(
     task = work.task(script=script)
     plan = work.prompt(task)["id"]
     site.post(f"prompts/{plan}/answer", {"decision": "approved"})
-    work.status(task, "code_review")
+    work.status(task, "pr_review")
     prompt = work.prompt(task)["id"]
     panel = open_inbox(page, work, prompt)
     severities = panel.get_by_role("heading", level=4)
@@ -307,7 +307,8 @@ def test_a_permission(visit: Visit, site: Site, tmp_path: Path, size: Mapping[st
     agent = {"adapter": "acp", "command": acp.command(script)}
     config = {"defaultAgentType": "mine", "agents": {"mine": agent}}
     work = make_work(site, {".agents-manager/config.json": json.dumps(config)})
-    site.post(f"projects/{work.name}/trust")
+    for allowed in ("trust", "consent"):
+        site.post(f"projects/{work.name}/{allowed}")
     prompt = work.prompt(work.task(pipeline="simple"))["id"]
     panel = open_inbox(page, work, prompt)
     expect(panel).to_contain_text("Write out.txt")
@@ -317,9 +318,8 @@ def test_a_permission(visit: Visit, site: Site, tmp_path: Path, size: Mapping[st
     else:
         panel.get_by_role("button", name="Allow for this run").click()
     sent(page)
-    allowed = size != PHONE
-    scope = "run" if allowed else "once"
-    assert answered(work, prompt) == {"allow": allowed, "scope": scope}
+    said = {"allow": False, "scope": "once"} if size == PHONE else {"allow": True, "scope": "run"}
+    assert answered(work, prompt) == said
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
 
 
@@ -447,7 +447,7 @@ def test_what_agents_write_is_only_text(page: Page, work: Work) -> None:
     payload = {"question": evil, "context": evil, "options": [evil, "No"]}
     prompt = work.prompt(work.task(script=asks(payload)))["id"]
     panel = open_inbox(page, work, prompt)
-    expect(panel.get_by_role("group")).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(panel.locator("legend")).to_contain_text("<img src=x onerror=alert(1)>")
     assert panel.locator("img").count() == 0
     assert panel.locator("a[href^=javascript]").count() == 0
     words = panel.inner_text()

@@ -12,7 +12,7 @@ export function Kbd({ children, className }: { children: ReactNode; className?: 
     <kbd
       aria-hidden
       className={cx(
-        "inline-flex min-w-4 items-center justify-center rounded border border-current/25 px-1 font-sans text-[10px] leading-4 opacity-80",
+        "inline-flex min-w-4 items-center justify-center rounded border border-current/25 px-1 font-sans text-[10px] leading-4 opacity-90",
         className,
       )}
     >

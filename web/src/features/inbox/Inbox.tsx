@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { AlarmClock, ChevronLeft, ChevronRight, Group as GroupIcon } from "lucide-react";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { toast } from "sonner";
 import type { InboxItem } from "@/api/client";
 import { queries } from "@/api/queries";
@@ -37,7 +37,10 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
   const navigate = useNavigate();
   const [byKind, setByKind] = useKept("am:inbox:by-kind", false);
   const [snoozes, setSnoozes] = useKept<Snoozes>("am:inbox:snoozes", {});
-  const { open, snoozed } = parted(items, project, snoozes, Date.now());
+  // What was answered here is gone at once, whatever the list says for a moment longer.
+  const [done, setDone] = useState<string[]>([]);
+  const left = items.filter((one) => !done.includes(one.prompt.id));
+  const { open, snoozed } = parted(left, project, snoozes, Date.now());
   const groups = grouped(open, byKind);
   const ids = groups.flatMap((group) => group.items.map((one) => one.prompt.id));
   const current = wanted ?? ids[0];
@@ -173,7 +176,10 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
             key={current}
             id={current}
             item={shown}
-            onAnswered={() => show(nextAfter(ids, current))}
+            onAnswered={() => {
+              setDone([...done, current]);
+              show(nextAfter(ids, current));
+            }}
             onUndone={show}
           />
         ) : (

@@ -73,14 +73,14 @@ function Row({ item, chosen }: { item: InboxItem; chosen: boolean }) {
         {chosen && <span className="absolute inset-y-0 left-0 w-0.5 bg-accent" />}
         <span className="flex items-baseline gap-2">
           <span className="min-w-0 flex-1 truncate font-medium">{clean(item.task.title)}</span>
-          <span className="shrink-0 text-[11px] text-ink-3">
+          <span className="shrink-0 text-[11px] text-ink-2">
             <Ago time={item.prompt.created_at} suffix="" />
           </span>
         </span>
         <span className="mt-0.5 line-clamp-2 text-xs text-ink-2 wrap-anywhere">
           {clean(item.summary)}
         </span>
-        <span className="mt-1 flex items-center gap-2 text-[11px] text-ink-3">
+        <span className="mt-1 flex items-center gap-2 text-[11px] text-ink-2">
           {kindOf(item.prompt).label}
           <span aria-hidden>·</span>
           <span className="truncate">{clean(item.project.name)}</span>

@@ -38,7 +38,7 @@ export function PromptHead({ item, withTask }: { item: InboxItem; withTask: bool
               to="/tasks/$taskId"
               params={{ taskId: task.id }}
               search={{ tab: "transcript", run: prompt.run_id }}
-              className="ml-1.5 text-accent-text hover:underline"
+              className="ml-1.5 text-accent-text underline underline-offset-2"
             >
               what it did
             </Link>
