@@ -2,6 +2,7 @@ import { useMemo } from "react";
 import type { InboxItem } from "@/api/client";
 import { cx } from "@/kit/cx";
 import { clean } from "@/kit/text";
+import { BudgetForm } from "./BudgetForm";
 import { ChoiceForm } from "./ChoiceForm";
 import { DocumentForm } from "./DocumentForm";
 import { Given } from "./Given";
@@ -61,6 +62,8 @@ function Form({ item, sender, keys }: { item: InboxItem; sender: Sender; keys: b
       return <ChoiceForm {...same} asked={found} />;
     case "permission":
       return <PermissionForm {...same} asked={found} />;
+    case "budget":
+      return <BudgetForm {...same} asked={found} />;
     case "form":
       return <SchemaForm {...same} asked={found} />;
     default:

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
+  budgetAnswer,
+  budgetSteps,
   choiceAnswer,
   documentAnswer,
   moved,
@@ -136,6 +138,21 @@ it("choices and permissions say what was chosen", () => {
   expect(permissionAnswer(false)).toEqual({ allow: false, scope: "once" });
 });
 
+it("a budget is granted more than it is over, never by nothing", () => {
+  expect(["", " ", "0", "-1", "x"].map(budgetAnswer)).toEqual([null, null, null, null, null]);
+  expect(budgetAnswer("2.5")).toEqual({ decision: "grant", usd: 2.5 });
+  const budget = {
+    scope: "task",
+    name: "",
+    limit_usd: 3,
+    granted_usd: 1,
+    spent_usd: 4,
+    unknown: 0,
+  };
+  expect(budgetSteps(budget)).toEqual([2, 3, 5]);
+  expect(budgetSteps({ ...budget, limit_usd: 0, granted_usd: 0 })).toEqual([]);
+});
+
 describe("what was said", () => {
   const kinds: [string, Record<string, unknown>, Record<string, unknown>, string][] = [
     [
@@ -161,6 +178,8 @@ describe("what was said", () => {
     ["split_proposal", {}, { decision: "rejected", reason: "No" }, "Rejected the split"],
     ["choice", { choices: [{ id: "x", label: "Again" }] }, { choice_id: "x" }, "Again"],
     ["permission", {}, { allow: true, scope: "run" }, "Allowed for the whole run"],
+    ["budget", {}, { decision: "grant", usd: 2 }, "Granted $2.00 more"],
+    ["budget", {}, { decision: "stop" }, "Left it stopped"],
     ["permission", {}, { allow: false, scope: "once" }, "Not allowed"],
   ];
   it.each(kinds)("is told of %s", (type, payload, answer, words) => {

@@ -1,5 +1,5 @@
 /** From what was typed to what is sent, for each kind of question. Null: not complete yet. */
-import type { Comment, Phase, Question } from "./payloads";
+import type { Budget, Comment, Phase, Question } from "./payloads";
 
 export type Answer = Record<string, unknown>;
 
@@ -173,3 +173,18 @@ export const permissionAnswer = (allow: boolean, scope: Scope = "once"): Answer 
   allow,
   scope,
 });
+
+export function budgetAnswer(usd: string): Answer | null {
+  const given = Number(usd);
+  return usd.trim() && Number.isFinite(given) && given > 0
+    ? { decision: "grant", usd: given }
+    : null;
+}
+
+/** Amounts that leave something to spend: what is over, and half, once or twice the budget. */
+export function budgetSteps({ limit_usd, granted_usd, spent_usd }: Budget): number[] {
+  const over = Math.max(0, spent_usd - limit_usd);
+  const begun = limit_usd - granted_usd;
+  const steps = [0.5, 1, 2].map((times) => Math.round((over + begun * times) * 100) / 100);
+  return [...new Set(steps)].filter((usd) => usd > over);
+}

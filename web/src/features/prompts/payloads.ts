@@ -46,6 +46,16 @@ export interface Phase {
   complexity: "low" | "medium" | "high";
 }
 
+export interface Budget {
+  scope: string;
+  name: string;
+  limit_usd: number;
+  granted_usd: number;
+  spent_usd: number;
+  /** Runs whose cost is unknown. */
+  unknown: number;
+}
+
 export type Asked =
   | { kind: "questions"; questions: Question[] }
   | { kind: "options"; summary: string; options: ProposedOption[] }
@@ -54,6 +64,7 @@ export type Asked =
   | { kind: "split"; reason: string; phases: Phase[] }
   | { kind: "choice"; reason: string; evidence: string; choices: { id: string; label: string }[] }
   | { kind: "permission"; tool: string; action: string; reason: string }
+  | { kind: "budget"; budget: Budget }
   | { kind: "form"; title: string; schema: JsonSchema; value: unknown }
   | { kind: "unknown" };
 
@@ -115,6 +126,8 @@ export function asked(prompt: Pick<Prompt, "payload"> & { type: string }): Asked
         action: String(payload.action ?? ""),
         reason: String(payload.reason ?? ""),
       };
+    case "budget":
+      return { kind: "budget", budget: payload as unknown as Budget };
     case "form":
       return {
         kind: "form",
@@ -148,6 +161,7 @@ const KINDS: Record<string, Kind> = {
   split: { id: "split", label: "Split", many: "Splits" },
   choice: { id: "choice", label: "Decision", many: "Decisions" },
   permission: { id: "permission", label: "Permission", many: "Permissions" },
+  budget: { id: "budget", label: "Budget", many: "Budgets" },
   form: { id: "form", label: "Form", many: "Forms" },
   unknown: { id: "unknown", label: "Other", many: "Other" },
 };

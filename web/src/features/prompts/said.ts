@@ -1,4 +1,5 @@
 /** What an answer says, in lines for people: given ones, and drafts that were not sent. */
+import { money } from "@/kit/text";
 import type { Answer } from "./answers";
 import { type Asked, type Comment, objects, type Phase } from "./payloads";
 
@@ -63,6 +64,15 @@ export function said(asked: Asked, answer: Answer): Line[] {
     case "permission":
       return [
         { text: answer.allow ? `Allowed ${SCOPES[String(answer.scope)] ?? ""}` : "Not allowed" },
+      ];
+    case "budget":
+      return [
+        {
+          text:
+            answer.decision === "grant"
+              ? `Granted ${money(answer.usd as number)} more`
+              : "Left it stopped",
+        },
       ];
     default:
       return [{ text: JSON.stringify(asked.kind === "form" ? answer.value : answer, null, 2) }];
