@@ -7,6 +7,7 @@ import { clean, duration, plural } from "@/kit/text";
 import { FindingCard } from "./Findings";
 import { LOOK } from "./look";
 import type { Lit } from "./path";
+import type { Counts } from "./queries";
 import {
   cause,
   findingsAt,
@@ -23,7 +24,7 @@ export interface Shown {
   shape: Shape;
   findings: Placed;
   lit: Lit | null;
-  counts: Map<string, number> | null;
+  counts: Counts | null;
   parts: Schemas["Parts"] | undefined;
   onSelect: (selected: Selected | null) => void;
 }
@@ -56,7 +57,7 @@ export function Back({ onClick }: { onClick: () => void }) {
 
 function OneStatus({ status, shape, lit, counts, onSelect }: Shown & { status: Status }) {
   const visit = lit?.statuses.get(status.id);
-  const count = counts?.get(status.id);
+  const count = counts?.statuses.get(status.id);
   const ways = leaving(shape, status.id);
   const arrivals = shape.transitions
     .map((one, index) => ({ one, index }))
@@ -78,7 +79,12 @@ function OneStatus({ status, shape, lit, counts, onSelect }: Shown & { status: S
         </p>
       </div>
       <Facts>
-        {counts && <Fact name="Tasks here">{plural(count ?? 0, "task")}</Fact>}
+        {count && <Fact name="Tasks here">{plural(count.tasks, "task")}</Fact>}
+        {count && count.median_s !== null && (
+          <Fact name="Usually">
+            {duration(count.median_s)}, of {plural(count.visits, "visit")}
+          </Fact>
+        )}
         {visit && (
           <Fact name="This task">
             {visit.seconds !== null && `${duration(visit.seconds)}, `}
@@ -145,7 +151,7 @@ function Way({ onClick, children }: { onClick: () => void; children: ReactNode }
   );
 }
 
-function OneTransition({ one, shape, lit, parts }: Shown & { one: Transition }) {
+function OneTransition({ one, shape, lit, counts, parts }: Shown & { one: Transition }) {
   const fired = lit?.transitions.get(one.id) ?? 0;
   return (
     <>
@@ -160,6 +166,7 @@ function OneTransition({ one, shape, lit, parts }: Shown & { one: Transition }) 
         </p>
       </div>
       <Facts>
+        {counts && <Fact name="Taken">{plural(counts.transitions.get(one.id) ?? 0, "time")}</Fact>}
         <Fact name="Trigger">{one.trigger.type.replaceAll("_", " ")}</Fact>
         {one.trigger.outcome && (
           <Fact name="Outcome">

@@ -19,13 +19,14 @@ import { AnyBox, type Cause, StatusBox, TransitionLine } from "./flow";
 import { type Drawing, returns } from "./layout";
 import { Layouter } from "./layouter";
 import type { Lit } from "./path";
+import type { Counts } from "./queries";
 import { ANY, cause, findingsAt, type Placed, type Selected, type Shape } from "./shape";
 import "@xyflow/react/dist/style.css";
 import "./graph.css";
 
 export interface GraphProps {
   shape: Shape;
-  counts: Map<string, number> | null;
+  counts: Counts | null;
   findings: Placed;
   lit: Lit | null;
   selected: Selected | null;
@@ -176,7 +177,7 @@ function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps)
 function parts(
   drawing: Drawing,
   shape: Shape,
-  counts: Map<string, number> | null,
+  counts: Counts | null,
   findings: Placed,
   lit: Lit | null,
   selected: Selected | null,
@@ -217,7 +218,7 @@ function parts(
         data: {
           status,
           index,
-          count: counts?.get(box.id) ?? null,
+          count: counts?.statuses.get(box.id)?.tasks ?? null,
           visit: lit?.statuses.get(box.id) ?? null,
           pathShown: lit !== null,
           current: lit?.current === box.id,

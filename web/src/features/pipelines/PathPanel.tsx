@@ -1,6 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { Schemas, TaskView } from "@/api/client";
-import { Ago } from "@/kit/Time";
+import type { TaskView } from "@/api/client";
 import { clean, duration, plural } from "@/kit/text";
 import { CategoryIcon } from "./look";
 import { type Lit, loops } from "./path";
@@ -9,13 +8,11 @@ import { place, type Selected, type Shape } from "./shape";
 /** Where the time of a task went, the longest first. */
 export function PathPanel({
   view,
-  history,
   lit,
   shape,
   onSelect,
 }: {
   view: TaskView;
-  history: Schemas["History"][];
   lit: Lit;
   shape: Shape;
   onSelect: (selected: Selected) => void;
@@ -23,7 +20,6 @@ export function PathPanel({
   const rows = [...lit.statuses].sort(([, a], [, b]) => (b.seconds ?? 0) - (a.seconds ?? 0));
   const total = rows.reduce((sum, [, visit]) => sum + (visit.seconds ?? 0), 0) || 1;
   const again = loops(lit);
-  const last = history.findLast((one) => one.result !== "refused");
   return (
     <div className="min-h-0 flex-1 space-y-4 overflow-y-auto p-3">
       <div>
@@ -33,13 +29,8 @@ export function PathPanel({
           </Link>
         </h2>
         <p className="text-ink-2">
-          {clean(place(shape, lit.current))}
-          {last && (
-            <>
-              , for <Ago time={last.time} suffix="" />
-            </>
-          )}
-          . {again > 0 ? `It came back ${plural(again, "time")}.` : "It never came back."}
+          {clean(place(shape, lit.current))}.{" "}
+          {again > 0 ? `It came back ${plural(again, "time")}.` : "It never came back."}
         </p>
         <p className="pt-1 text-ink-2">{clean(view.why)}</p>
       </div>

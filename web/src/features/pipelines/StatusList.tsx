@@ -5,6 +5,7 @@ import { cx } from "@/kit/cx";
 import { clean, duration } from "@/kit/text";
 import { CategoryIcon, LOOK } from "./look";
 import type { Lit } from "./path";
+import type { Counts } from "./queries";
 import {
   ANY,
   cause,
@@ -28,7 +29,7 @@ export function StatusList({
   onSelect,
 }: {
   shape: Shape;
-  counts: Map<string, number> | null;
+  counts: Counts | null;
   findings: Placed;
   lit: Lit | null;
   onSelect: (selected: Selected) => void;
@@ -66,7 +67,7 @@ export function StatusList({
         <>
           <StatusRow
             status={status}
-            count={counts?.get(status.id) ?? null}
+            count={counts?.statuses.get(status.id)?.tasks ?? null}
             findings={findingsAt(findings, { kind: "status", index })}
             lit={lit}
             onClick={() => onSelect({ kind: "status", index })}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { FlaskConical, History, Pencil, X } from "lucide-react";
 import { useMemo, useState } from "react";
-import type { Pipeline, TaskView } from "@/api/client";
+import type { Pipeline, Schemas, TaskView } from "@/api/client";
 import { useShortcuts } from "@/app/keys";
 import { Button } from "@/kit/Button";
 import { Chip } from "@/kit/Chip";
@@ -37,8 +37,8 @@ export function Viewer({ pipeline, view }: { pipeline: Pipeline; view: TaskView 
   const lint = useQuery(pipelineQueries.lint(form)).data;
   const parts = useQuery(pipelineQueries.parts(owner)).data;
   const counts = useQuery(pipelineQueries.counts(id, project)).data ?? null;
-  const history = useQuery({ ...pipelineQueries.history(task ?? ""), enabled: !!task }).data?.items;
-  const path = usePath(view, history);
+  const steps = useQuery({ ...pipelineQueries.path(task ?? ""), enabled: !!task }).data;
+  const path = usePath(view, steps);
   const found = lint?.findings ?? [];
   const findings = useMemo(() => placed(lint?.findings ?? []), [lint]);
   const lit = tab === "simulate" ? walk : path;
@@ -102,13 +102,7 @@ export function Viewer({ pipeline, view }: { pipeline: Pipeline; view: TaskView 
                       id: "path",
                       label: "Path",
                       content: (
-                        <PathPanel
-                          view={view}
-                          history={history ?? []}
-                          lit={path}
-                          shape={pipeline}
-                          onSelect={select}
-                        />
+                        <PathPanel view={view} lit={path} shape={pipeline} onSelect={select} />
                       ),
                     },
                   ]
@@ -165,10 +159,10 @@ export function Viewer({ pipeline, view }: { pipeline: Pipeline; view: TaskView 
 }
 
 /** Renewed by the minute, so that time in the current status goes on. */
-function usePath(view: TaskView | undefined, history: Parameters<typeof pathOf>[1] | undefined) {
+function usePath(view: TaskView | undefined, path: Schemas["TaskPath"] | undefined): Lit | null {
   const age = useAge(view?.task.created_at ?? null);
   return useMemo(() => {
-    if (!view || !history) return null;
-    return pathOf(view.task, history, Date.parse(view.task.created_at) + (age ?? 0) * 1000);
-  }, [view, history, age]);
+    if (!view || !path) return null;
+    return pathOf(view.task.status, path, Date.parse(view.task.created_at) + (age ?? 0) * 1000);
+  }, [view, path, age]);
 }

@@ -1,7 +1,5 @@
 /** Where a task, or a simulated one, has been. */
-import type { Schemas, Task } from "@/api/client";
-
-type History = Schemas["History"];
+import type { Schemas } from "@/api/client";
 
 export interface Visit {
   times: number;
@@ -17,39 +15,12 @@ export interface Lit {
 
 const MOVES: ReadonlySet<string> = new Set(["done", "forced", "rolled_back"]);
 
-/** Statuses under the names that they have in the version the task is on now. */
-export function asNamedNow(entries: History[]): History[] {
-  let names: Record<string, string> = {};
-  const told: History[] = [];
-  for (const entry of [...entries].reverse()) {
-    const to = names[entry.to] ?? entry.to;
-    if (entry.trigger === "migration") {
-      const renamed = (entry.payload?.statuses ?? {}) as Record<string, string>;
-      const through = Object.entries(renamed).map(([old, now]) => [old, names[now] ?? now]);
-      names = { ...names, ...Object.fromEntries(through) };
-    }
-    told.push({ ...entry, from: names[entry.from] ?? entry.from, to });
+export function pathOf(current: string, path: Schemas["TaskPath"], now: number): Lit {
+  const lit: Lit = { statuses: new Map(), transitions: new Map(), current };
+  for (const { visit: stay } of path.steps) {
+    visit(lit, stay.status, stay.seconds ?? (now - Date.parse(stay.entered)) / 1000);
+    if (stay.transition_id) fire(lit, stay.transition_id);
   }
-  return told.reverse();
-}
-
-export function pathOf(
-  task: Pick<Task, "status" | "created_at">,
-  history: History[],
-  now: number,
-): Lit {
-  const lit: Lit = { statuses: new Map(), transitions: new Map(), current: task.status };
-  const moves = asNamedNow(history).filter(
-    (entry) => MOVES.has(entry.result) && entry.from !== entry.to,
-  );
-  let since = Date.parse(task.created_at);
-  for (const entry of moves) {
-    const at = Date.parse(entry.time);
-    visit(lit, entry.from, (at - since) / 1000);
-    since = at;
-    if (entry.transition_id && entry.result !== "rolled_back") fire(lit, entry.transition_id);
-  }
-  visit(lit, task.status, (now - since) / 1000);
   return lit;
 }
 

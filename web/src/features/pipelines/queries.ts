@@ -1,6 +1,12 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, data, type Schemas } from "@/api/client";
 
+/** What tasks do on a pipeline: where they are, how long they stay, which ways they take. */
+export interface Counts {
+  statuses: Map<string, Schemas["StatusCount"]>;
+  transitions: Map<string, number>;
+}
+
 /** What the pages of pipelines read, each under one key. */
 export const pipelineQueries = {
   parts: (project?: string) =>
@@ -47,21 +53,28 @@ export const pipelineQueries = {
       gcTime: 60_000,
       placeholderData: keepPreviousData,
     }),
-  /** How many tasks stand at each status; of older versions too. */
   counts: (id: string, project?: string) =>
     queryOptions({
       queryKey: ["counts", id, project ?? null],
-      queryFn: async () => {
-        const board = await data(api.GET("/api/v1/board", { params: { query: { project } } }));
-        const lane = board.lanes.find((one) => one.id === id);
-        return new Map(lane?.columns.map((one) => [one.id, one.count]));
+      queryFn: async (): Promise<Counts | null> => {
+        const found = await data(
+          api.GET("/api/v1/pipelines/{pipeline_id}/counts", {
+            params: { path: { pipeline_id: id }, query: { project } },
+          }),
+        );
+        // Within a project, its own pipeline comes before the one of all projects.
+        if (found.pipeline_id !== id) return null;
+        return {
+          statuses: new Map(found.statuses.map((one) => [one.status, one])),
+          transitions: new Map(found.transitions.map((one) => [one.transition_id, one.times])),
+        };
       },
     }),
-  history: (task: string) =>
+  path: (task: string) =>
     queryOptions({
-      queryKey: ["task", task, "history"],
+      queryKey: ["task", task, "path"],
       queryFn: () =>
-        data(api.GET("/api/v1/tasks/{task_id}/history", { params: { path: { task_id: task } } })),
+        data(api.GET("/api/v1/tasks/{task_id}/path", { params: { path: { task_id: task } } })),
       placeholderData: keepPreviousData,
     }),
 };
