@@ -84,7 +84,7 @@ def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> li
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 34)
+    labels = reference.points if full else sample(reference.points, _kind, 16)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain)) for label in labels]
     waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
@@ -134,7 +134,7 @@ def reruns(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     ours = ("transaction", "step", "effect", "Durable")
     labels = [label for label in reference.crashing_points if label.startswith(ours)]
     ends = [label for label in labels if "close" in label or "Dispatcher._admit" in label]
-    chosen = labels if full else sample(ends, _phase, 6)
+    chosen = labels if full else sample(ends, _phase, 3)
     plan = Plan(walk=Walk(crashes=True), undisturbed=reference.crashing_told)
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
@@ -154,7 +154,7 @@ def postgres(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, where the rows are kept by a server of their own."""
     ours = ("transaction", "step", "effect", "Durable")
     labels = [label for label in reference.points if label.startswith(ours)]
-    chosen = labels if full else sample(labels, _phase, 6)
+    chosen = labels if full else sample(labels, _phase, 3)
     cases = [Case(label, _killed_on_postgres(label, reference)) for label in chosen]
     return len(labels), cases
 

@@ -7,8 +7,9 @@ import { queries } from "@/api/queries";
 import { useShortcuts } from "@/app/keys";
 import { PromptPanel } from "@/features/prompts/PromptPanel";
 import { Transcript } from "@/features/transcript/Transcript";
+import { Button } from "@/kit/Button";
 import { Await, Loading } from "@/kit/State";
-import { plural } from "@/kit/text";
+import { clean, plural } from "@/kit/text";
 import type { Tab } from "@/router";
 import { DeleteDialog } from "./DeleteDialog";
 import { EditDialog } from "./EditDialog";
@@ -109,9 +110,16 @@ function Shown({ view }: { view: TaskView }) {
           wish={wish}
           onRetry={retry}
         />
-        {view.prompts.map((prompt) => (
-          <Asked key={prompt.id} id={prompt.id} />
-        ))}
+        {view.prompts
+          // A review is answered below the changes, with the comments on them.
+          .filter((prompt) => tab !== "changes" || prompt.type !== "review")
+          .map((prompt) => (
+            <Asked
+              key={prompt.id}
+              id={prompt.id}
+              aside={tab === "transcript" || tab === "changes"}
+            />
+          ))}
         <nav
           aria-label="Parts of the task"
           className="sticky top-0 z-10 flex shrink-0 gap-1 overflow-x-auto border-b bg-bg px-4 sm:px-6"
@@ -135,16 +143,21 @@ function Shown({ view }: { view: TaskView }) {
             </Link>
           ))}
         </nav>
-        {tab === "transcript" ? (
+        {tab === "transcript" || tab === "changes" ? (
           <div className="relative min-h-[60dvh] flex-1">
             <div className="absolute inset-0">
-              <Transcript taskId={id} runs={view.runs} chosen={chosen} signAt={signAt} />
+              <Suspense fallback={<Loading />}>
+                {tab === "changes" ? (
+                  <Changes taskId={id} />
+                ) : (
+                  <Transcript taskId={id} runs={view.runs} chosen={chosen} signAt={signAt} />
+                )}
+              </Suspense>
             </div>
           </div>
         ) : (
           <Suspense fallback={<Loading />}>
             {tab === "overview" && <Overview view={view} round={card?.round ?? null} />}
-            {tab === "changes" && <Changes taskId={id} />}
             {tab === "timeline" && <Timeline view={view} />}
             {tab === "runs" && <RunsTab view={view} run={actions.run} />}
           </Suspense>
@@ -197,10 +210,21 @@ function Shown({ view }: { view: TaskView }) {
   );
 }
 
-/** A question that the task waits with, before anything else. */
-function Asked({ id }: { id: string }) {
+/** A question that the task waits with, before anything else; one line of it where something long is
+ * read below. */
+function Asked({ id, aside }: { id: string; aside: boolean }) {
   const item = useQuery(queries.prompt(id)).data;
+  const [open, setOpen] = useState(false);
   if (!item) return <Loading rows={2} className="mx-4 sm:mx-6" />;
+  if (aside && !open)
+    return (
+      <div className="mx-4 mb-3 flex items-center gap-3 rounded-lg bg-you-soft px-3 py-1.5 text-you sm:mx-6">
+        <span className="min-w-0 flex-1 truncate">{clean(item.summary)}</span>
+        <Button size="small" onClick={() => setOpen(true)}>
+          Answer
+        </Button>
+      </div>
+    );
   return (
     <div className="px-4 pb-4 sm:px-6">
       <PromptPanel item={item} className="border-you/40" />
