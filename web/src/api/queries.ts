@@ -47,6 +47,13 @@ export const queries = {
         ),
       placeholderData: keepPreviousData,
     }),
+  today: (project?: string) =>
+    queryOptions({
+      queryKey: ["cost", "today", project ?? ""],
+      queryFn: () =>
+        data(api.GET("/api/v1/cost", { params: { query: { since: "1d", project, limit: 1 } } })),
+      refetchInterval: 60_000,
+    }),
   liveRuns: () =>
     queryOptions({
       queryKey: ["runs", "live"],

@@ -11,7 +11,7 @@ import { Dialog } from "@/kit/Dialog";
 import { Select } from "@/kit/Field";
 import { Kbd } from "@/kit/Kbd";
 import { Loading } from "@/kit/State";
-import { plural } from "@/kit/text";
+import { money, plural } from "@/kit/text";
 import { useShortcuts } from "./keys";
 import { Palette } from "./Palette";
 import { ON_PHONE, type Overlay, PLACES } from "./places";
@@ -139,6 +139,7 @@ function Header({ show }: { show: (overlay: Overlay) => void }) {
       </Select>
       <div className="flex-1" />
       <Running />
+      <Spend />
       <Live />
       <Button size="icon" look="quiet" aria-label="Search (Ctrl K)" onClick={() => show("palette")}>
         <Search size={16} />
@@ -166,6 +167,23 @@ function Running() {
         {working ? plural(working, "agent") : "No agent"} running
       </span>
       <span className="sm:hidden">{working}</span>
+    </Link>
+  );
+}
+
+function Spend() {
+  const { project } = useSearch({ from: "/frame" });
+  const total = useQuery(queries.today(project)).data?.total;
+  if (!total || total.runs === 0) return null;
+  return (
+    <Link
+      to="/costs"
+      search={{ since: "1d" }}
+      title={total.unknown ? `The cost of ${plural(total.unknown, "run")} is unknown` : undefined}
+      className="rounded-md px-2 py-1 text-xs text-ink-2 tabular-nums hover:bg-hover max-sm:hidden"
+    >
+      {money(total.cost_usd)}
+      {total.unknown > 0 && total.cost_usd !== null && "+"} in a day
     </Link>
   );
 }

@@ -68,6 +68,33 @@ export function Costs() {
           </>
         )}
       </Await>
+      {shares.data && shares.data.budgets.length > 0 && (
+        <Section title="Budgets">
+          <Table<Schemas["Budget"]>
+            label="Budgets"
+            rows={shares.data.budgets}
+            rowKey={(budget) => `${budget.scope} ${budget.subject}`}
+            columns={[
+              { title: "Budget", cell: (budget) => `${budget.scope}: ${budget.name}` },
+              {
+                title: "Spent",
+                cell: (budget) => `${budget.unknown ? "at least " : ""}${money(budget.spent_usd)}`,
+                right: true,
+              },
+              { title: "Limit", cell: (budget) => money(budget.limit_usd), right: true },
+              {
+                title: "Left",
+                right: true,
+                cell: (budget) => (
+                  <span className={budget.left_usd <= 0 ? "font-medium text-bad" : ""}>
+                    {money(Math.max(0, budget.left_usd))}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </Section>
+      )}
       <Section
         title={`By ${by}`}
         actions={
