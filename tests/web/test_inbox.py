@@ -323,6 +323,27 @@ def test_a_permission(visit: Visit, site: Site, tmp_path: Path, size: Mapping[st
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
 
 
+@SIZES
+def test_a_budget_is_granted_more(visit: Visit, site: Site, size: Mapping[str, int]) -> None:
+    page = visit(size)
+    config = {".agents-manager/config.json": json.dumps({"budgets": {"taskUsd": 0.5}})}
+    work = make_work(site, config)
+    spends: list[Any] = [{"usage": {"cost_usd": 0.6}}, {"sleep": 60}]
+    prompt = work.prompt(work.task(script={"implement": [spends]}, pipeline="simple"))
+    assert prompt["type"] == "budget"
+    panel = open_inbox(page, work, prompt["id"])
+    expect(panel).to_contain_text("has spent $0.60 of its budget of $0.50")
+    expect(panel.get_by_role("button", name="Grant more")).to_be_disabled()
+    panel.get_by_label("How many dollars more may be spent?").fill("0.05")
+    panel.get_by_role("button", name="Grant $0.05 more").click()
+    expect(panel.get_by_role("alert")).to_contain_text("leaves nothing to spend")
+    panel.get_by_role("button", name="$0.60").click()
+    sound(page)
+    panel.get_by_role("button", name="Grant $0.60 more").click()
+    sent(page)
+    assert answered(work, prompt["id"]) == {"decision": "grant", "usd": 0.6}
+
+
 @pytest.mark.quick
 def test_a_key_accepts_and_goes_on_and_another_takes_it_back(page: Page, work: Work) -> None:
     first = work.prompt(work.task("First", asks(RECOMMENDED)))["id"]

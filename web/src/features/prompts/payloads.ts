@@ -65,7 +65,7 @@ export type Asked =
   | { kind: "choice"; reason: string; evidence: string; choices: { id: string; label: string }[] }
   | { kind: "permission"; tool: string; action: string; reason: string }
   | { kind: "budget"; budget: Budget }
-  | { kind: "form"; title: string; schema: JsonSchema; value: unknown }
+  | { kind: "form"; schema: JsonSchema; value: unknown }
   | { kind: "unknown" };
 
 export interface Work {
@@ -85,6 +85,8 @@ export function asked(prompt: Pick<Prompt, "payload"> & { type: string }): Asked
   const payload = prompt.payload as Payload;
   switch (prompt.type) {
     case "info_request":
+      if (payload.schema && typeof payload.schema === "object")
+        return { kind: "form", schema: payload.schema as JsonSchema, value: payload.value };
       return Array.isArray(payload.questions)
         ? { kind: "questions", questions: payload.questions as Question[] }
         : {
@@ -128,13 +130,6 @@ export function asked(prompt: Pick<Prompt, "payload"> & { type: string }): Asked
       };
     case "budget":
       return { kind: "budget", budget: payload as unknown as Budget };
-    case "form":
-      return {
-        kind: "form",
-        title: String(payload.title ?? ""),
-        schema: (payload.schema ?? {}) as JsonSchema,
-        value: payload.value,
-      };
     default:
       return { kind: "unknown" };
   }
