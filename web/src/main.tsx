@@ -48,7 +48,13 @@ function App() {
   return (
     <>
       <RouterProvider router={router} />
-      <Toaster theme={dark ? "dark" : "light"} position="bottom-center" closeButton />
+      <Toaster
+        theme={dark ? "dark" : "light"}
+        position="bottom-center"
+        // Above the buttons of a form and the bar of a phone.
+        mobileOffset={{ bottom: "9rem" }}
+        closeButton
+      />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { answeredToday } from "@/features/prompts/useSender";
 import { plural } from "@/kit/text";
 
 /** Nothing to answer: the best state of an inbox deserves a moment. */
-export function AllClear({ snoozed }: { snoozed: number }) {
+export function AllClear({ snoozed, elsewhere }: { snoozed: number; elsewhere: number }) {
   const runs = useQuery(queries.liveRuns()).data?.items;
   const working = runs?.filter((run) => run.status === "running").length;
   const answered = answeredToday();
@@ -20,7 +20,9 @@ export function AllClear({ snoozed }: { snoozed: number }) {
           <path d="m52.500 46 5.500 5.500L68.500 41" fill="none" strokeLinejoin="round" />
         </g>
       </svg>
-      <p className="text-lg font-semibold">Nothing waits for you</p>
+      <p className="text-lg font-semibold">
+        Nothing waits for you{elsewhere > 0 && " in this project"}
+      </p>
       <p className="text-ink-2">
         {working === undefined
           ? "You are told as soon as an agent needs you."
@@ -32,6 +34,15 @@ export function AllClear({ snoozed }: { snoozed: number }) {
         <p className="rounded-full bg-good-soft px-3 py-1 text-xs font-medium text-good">
           {plural(answered, "question")} answered today
         </p>
+      )}
+      {elsewhere > 0 && (
+        <Link
+          to="/inbox"
+          search={{ project: undefined }}
+          className="py-1 text-you underline underline-offset-2"
+        >
+          {plural(elsewhere, "question waits", "questions wait")} in others
+        </Link>
       )}
       {snoozed > 0 && <p className="text-xs text-ink-3">{snoozed} snoozed</p>}
       <p className="mt-2 flex gap-5 text-accent-text">

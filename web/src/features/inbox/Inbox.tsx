@@ -113,7 +113,10 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
       ]}
     />
   );
-  if (ids.length === 0 && snoozed.length === 0 && !current) return <AllClear snoozed={0} />;
+  const allClear = (
+    <AllClear snoozed={snoozed.length} elsewhere={left.length - open.length - snoozed.length} />
+  );
+  if (ids.length === 0 && snoozed.length === 0 && !current) return allClear;
   const at = current ? ids.indexOf(current) : -1;
   return (
     <div className="flex h-full min-h-0">
@@ -183,7 +186,7 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
             onUndone={show}
           />
         ) : (
-          <AllClear snoozed={snoozed.length} />
+          allClear
         )}
       </div>
     </div>
