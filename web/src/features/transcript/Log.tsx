@@ -58,7 +58,7 @@ export function Log({
   const found = useMemo(() => matches(rows, wanted), [rows, wanted]);
   const first = useFirst(rows);
   const tell = useCallback((on: boolean) => store.follow(on), [store]);
-  const { list, following, set, atBottom, attach, grown } = useFollow(rows, link === null, tell);
+  const { list, following, set, atBottom, attach, toEnd } = useFollow(rows, link === null, tell);
   const [open, toggle] = useKeys();
   const [current, setCurrent] = useState<string | null>(null);
   const box = useRef<HTMLInputElement>(null);
@@ -81,14 +81,14 @@ export function Log({
     const bad = rows.flatMap((row, index) => (isError(row) ? [index] : []));
     go(step(bad, place, 1));
   };
-  const toEnd = () => {
+  const goToEnd = () => {
     setCurrent(null);
     if (link) window.history.replaceState(window.history.state, "", hashless());
     if (state.window.below || link) store.newest();
     set(true);
   };
   useShortcuts("Transcript", [
-    { keys: "f", label: "Follow: go to the end", run: toEnd },
+    { keys: "f", label: "Follow: go to the end", run: goToEnd },
     { keys: "n", label: "Next match", run: () => find(1) },
     { keys: "N", label: "Match before", run: () => find(-1) },
     { keys: "e", label: "Next error", run: nextError },
@@ -125,18 +125,17 @@ export function Log({
             scrollerRef={attach}
             data={rows}
             firstItemIndex={first}
-            initialTopMostItemIndex={
-              linked ? { index: Math.max(0, place), align: "start" } : rows.length - 1
-            }
+            {...(linked ? { initialTopMostItemIndex: { index: place, align: "start" } } : {})}
             defaultItemHeight={24}
             increaseViewportBy={300}
             atBottomThreshold={30}
             atBottomStateChange={atBottom}
-            totalListHeightChanged={grown}
-            startReached={() => void store.older()}
+            totalListHeightChanged={toEnd}
+            startReached={() => !following && void store.older()}
             endReached={() => store.newer()}
             computeItemKey={(_, row) => row.key}
-            components={{ Header: state.window.above ? Older : Beginning, Footer: Space }}
+            context={{ above: state.window.above, older: () => void store.older() }}
+            components={{ Header: Top, Footer: Space }}
             itemContent={(index, row) => (
               <Row
                 entry={row}
@@ -168,7 +167,7 @@ export function Log({
         )}
         {rows.length > 0 && (!following || state.window.below) && (
           <Button
-            onClick={toEnd}
+            onClick={goToEnd}
             hint="f"
             className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full shadow-lg"
           >
@@ -183,10 +182,22 @@ export function Log({
   );
 }
 
-const Older = () => (
-  <p className="py-2 text-center text-xs text-ink-3">Reading what came before…</p>
-);
-const Beginning = () => <div className="h-2" />;
+interface Context {
+  above: boolean;
+  older: () => void;
+}
+
+function Top({ context }: { context: Context }) {
+  return (
+    <div className="h-9 pt-1 text-center">
+      {context.above && (
+        <Button size="small" look="quiet" onClick={context.older}>
+          What came before
+        </Button>
+      )}
+    </div>
+  );
+}
 const Space = () => <div className="h-10" />;
 
 /** What tells that a tool has ended: the next entry that is no count of tokens. */

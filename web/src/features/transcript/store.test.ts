@@ -72,6 +72,17 @@ test("only the end of a long transcript is read, by whole lines", async () => {
   expect(offsets()[0]).toBe(910);
 });
 
+test("the end of a line that is longer than what is read is shown", async () => {
+  const printed = new Printed([1000]);
+  printed.open = (after, hears) => {
+    queueMicrotask(() => hears.line({ ...piece(1, after?.offset ?? 0), next: 1000 }));
+    return () => {};
+  };
+  of(printed).start(null);
+  await rest();
+  expect(offsets()).toEqual([945]);
+});
+
 test("a short end goes back into the turns before", async () => {
   of(new Printed([500, 20])).start(null);
   await rest();

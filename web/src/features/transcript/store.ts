@@ -175,10 +175,10 @@ export class TranscriptStore {
     this.unstream = this.reader.open(start, {
       open: () => this.state.connection === "lost" && this.set({ connection: "live" }),
       line: (line) => {
-        if (skip) {
-          skip = false;
-          return;
-        }
+        const skipped = skip;
+        skip = false;
+        // It is better than nothing where nothing follows it.
+        if (skipped && (line.turn < extent.turns || line.next < extent.size)) return;
         const past =
           line.turn < extent.turns || (line.turn === extent.turns && line.offset < extent.size);
         this.pending.push(past ? line : { ...line, at: this.now() });

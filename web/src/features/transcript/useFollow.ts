@@ -4,43 +4,71 @@ import type { VirtuosoHandle } from "react-virtuoso";
 import type { Entry } from "./messages";
 
 const INTENT_MS = 1000;
+const SETTLE_FRAMES = 8;
+const TOUCHES = ["touchmove", "pointerdown", "keydown"];
 
 export function useFollow(rows: Entry[], from: boolean, tell: (on: boolean) => void) {
   const list = useRef<VirtuosoHandle>(null);
   const scroller = useRef<HTMLElement | null>(null);
-  const touched = useRef(0);
+  const detach = useRef(() => {});
+  const frame = useRef(0);
   const [following, setFollowing] = useState(from);
+  const latest = useRef(from);
   const set = useCallback(
     (on: boolean) => {
+      latest.current = on;
       setFollowing(on);
       tell(on);
     },
     [tell],
   );
+  const atBottom = useCallback((yes: boolean) => yes && set(true), [set]);
   // Rows that come and go also move the list; only what a person did says that they went away.
-  const atBottom = useCallback(
-    (yes: boolean) => {
-      if (yes) set(true);
-      else if (performance.now() - touched.current < INTENT_MS) set(false);
+  const attach = useCallback(
+    (element: HTMLElement | Window | null) => {
+      detach.current();
+      scroller.current = element instanceof HTMLElement ? element : null;
+      if (!(element instanceof HTMLElement)) return;
+      let touched = Number.NEGATIVE_INFINITY;
+      let top = element.scrollTop;
+      const touch = () => {
+        touched = performance.now();
+      };
+      const wheel = (event: WheelEvent) => event.deltaY < 0 && element.scrollTop > 0 && set(false);
+      const scroll = () => {
+        const went = element.scrollTop < top;
+        top = element.scrollTop;
+        if (went && performance.now() - touched < INTENT_MS) set(false);
+      };
+      const quiet = { passive: true };
+      element.addEventListener("wheel", wheel, quiet);
+      element.addEventListener("scroll", scroll, quiet);
+      for (const kind of TOUCHES) element.addEventListener(kind, touch, quiet);
+      detach.current = () => {
+        element.removeEventListener("wheel", wheel);
+        element.removeEventListener("scroll", scroll);
+        for (const kind of TOUCHES) element.removeEventListener(kind, touch);
+      };
     },
     [set],
   );
-  const attach = useCallback((element: HTMLElement | Window | null) => {
-    scroller.current = element instanceof HTMLElement ? element : null;
-    const touch = () => {
-      touched.current = performance.now();
+  const toEnd = useCallback(() => {
+    // Rows are measured after they are shown, which moves the end some more times.
+    const settle = (frames: number) => {
+      frame.current = requestAnimationFrame(() => {
+        const element = scroller.current;
+        if (!element || !latest.current) return;
+        element.scrollTop = element.scrollHeight;
+        if (frames > 0) settle(frames - 1);
+      });
     };
-    for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"])
-      scroller.current?.addEventListener(kind, touch, { passive: true });
+    cancelAnimationFrame(frame.current);
+    settle(SETTLE_FRAMES);
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that came are the reason to go
   useLayoutEffect(() => {
-    if (following) list.current?.scrollToIndex({ index: "LAST", align: "end" });
-  }, [rows, following]);
-  // Rows are measured after they are shown, which moves the end once more.
-  const grown = useCallback(() => {
-    if (following) list.current?.scrollToIndex({ index: "LAST", align: "end" });
-  }, [following]);
+    if (following) toEnd();
+  }, [rows, following, toEnd]);
   useEffect(() => tell(from), [tell, from]);
-  return { list, following, set, atBottom, attach, grown, touched };
+  return { list, following, set, atBottom, attach, toEnd };
 }
