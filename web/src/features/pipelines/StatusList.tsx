@@ -137,8 +137,7 @@ function StatusRow({
     <button type="button" className={ROW_CLASS} onClick={onClick}>
       <CategoryIcon category={status.category} />
       <span className="min-w-0 flex-1 truncate font-medium">
-        {clean(status.title)}
-        <span className="sr-only">, {LOOK[status.category].words}</span>
+        {clean(status.title)} <span className="sr-only">({LOOK[status.category].words})</span>
       </span>
       {lit?.current === status.id && (
         <span className="rounded-full bg-accent-soft px-1.5 text-[11px] font-medium text-accent-text">

@@ -1,19 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { Pipeline, Schemas } from "@/api/client";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Select } from "@/kit/Field";
-import { Await, Loading } from "@/kit/State";
+import { Await } from "@/kit/State";
 import { Table } from "@/kit/Table";
 import { Ago } from "@/kit/Time";
 import { clean, plural } from "@/kit/text";
 import { written } from "./edits";
 import { Migrate } from "./Migrate";
-import { pipelineQueries, plainId } from "./queries";
+import { pipelineQueries } from "./queries";
+import { TextDiff } from "./TextDiff";
 
-const TextDiff = lazy(() => import("./TextDiff"));
 type Version = Schemas["PipelineVersion"];
 
 /** Unfinished tasks on versions before the newest. */
@@ -145,11 +145,7 @@ function Compare({ id, items }: { id: string; items: Version[] }) {
           texts.before === texts.after ? (
             <p className="text-ink-2">They say the same.</p>
           ) : (
-            <div className="overflow-hidden rounded-lg border">
-              <Suspense fallback={<Loading rows={4} />}>
-                <TextDiff name={`${plainId(id)}.json`} {...texts} />
-              </Suspense>
-            </div>
+            <TextDiff {...texts} />
           )
         }
       </Await>
