@@ -81,7 +81,7 @@ function Rail({ show }: { show: (overlay: Overlay) => void }) {
     >
       <div className="mb-2 flex h-9 items-center gap-2 px-2 font-semibold">
         <img src="icon.svg" alt="" className="size-6" />
-        <span className="truncate max-lg:sr-only">Agents Manager</span>
+        <span className="truncate text-[13px] max-lg:sr-only">Agents Manager</span>
       </div>
       {PLACES.map((place) => (
         <Link
@@ -121,7 +121,7 @@ function Header({ show }: { show: (overlay: Overlay) => void }) {
     <header className="flex h-12 shrink-0 items-center gap-2 border-b bg-raised px-3">
       <Select
         aria-label="Project"
-        className="max-w-44 border-transparent bg-transparent font-medium hover:bg-hover max-sm:max-w-36"
+        className="max-w-44 border-transparent bg-transparent font-medium hover:bg-hover max-sm:max-w-44"
         value={project ?? ""}
         onChange={(event) =>
           void navigate({
@@ -143,6 +143,15 @@ function Header({ show }: { show: (overlay: Overlay) => void }) {
       <Live />
       <Button size="icon" look="quiet" aria-label="Search (Ctrl K)" onClick={() => show("palette")}>
         <Search size={16} />
+      </Button>
+      <Button
+        size="icon"
+        look="primary"
+        aria-label="New task"
+        onClick={() => show("task")}
+        className="sm:hidden"
+      >
+        <Plus size={18} />
       </Button>
       <Button look="primary" onClick={() => show("task")} className="max-sm:hidden" hint="c">
         <Plus size={15} /> New task

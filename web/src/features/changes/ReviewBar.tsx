@@ -55,7 +55,7 @@ export function ReviewBar({
       aria-label="Your review"
       className="flex shrink-0 flex-wrap items-end gap-2 border-t bg-raised p-3"
     >
-      <div className="min-w-0 flex-1 basis-64">
+      <div className="min-w-0 flex-1 basis-64 max-sm:basis-full">
         <p className="mb-1 text-xs text-ink-2">
           {plural(count, "comment")} ·{" "}
           {prompt
@@ -76,10 +76,15 @@ export function ReviewBar({
           </p>
         )}
       </div>
-      <Button disabled={!prompt || send.isPending} onClick={() => submit("changes_requested")}>
+      <Button
+        className="max-sm:flex-1"
+        disabled={!prompt || send.isPending}
+        onClick={() => submit("changes_requested")}
+      >
         Send back{count > 0 && ` · ${count}`}
       </Button>
       <Button
+        className="max-sm:flex-1"
         look="primary"
         disabled={!prompt || send.isPending}
         onClick={() => submit("approved")}

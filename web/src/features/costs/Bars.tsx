@@ -24,7 +24,13 @@ export default function Bars({ shares }: { shares: Schemas["Share"][] }) {
             borderRadius: 8,
           }}
         />
-        <Bar dataKey="usd" fill="var(--accent)" radius={[3, 3, 0, 0]} isAnimationActive={false} />
+        <Bar
+          maxBarSize={40}
+          dataKey="usd"
+          fill="var(--accent)"
+          radius={[3, 3, 0, 0]}
+          isAnimationActive={false}
+        />
       </BarChart>
     </ResponsiveContainer>
   );
