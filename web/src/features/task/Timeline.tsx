@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Virtuoso, type VirtuosoHandle } from "react-virtuoso";
 import type { TaskView } from "@/api/client";
 import { useShortcuts } from "@/app/keys";
+import { useHash } from "@/features/transcript/useHash";
 import { Button } from "@/kit/Button";
 import { cx } from "@/kit/cx";
 import { Await, Empty } from "@/kit/State";
@@ -29,16 +30,21 @@ function Shown({ view, log, more }: { view: TaskView; log: EventLog; more: () =>
   const [categories, setCategories] = useState(() => new Set<string>());
   const [failures, setFailures] = useState(false);
   const list = useRef<VirtuosoHandle>(null);
-  const hash = useHash();
+  const hash = useHash().slice(1);
   const finished = view.status.category === "final";
-  const events = failures ? log.items.filter((event) => event.level === "error") : log.items;
   // The open gap is told in minutes, so that it need not be counted more often.
   const age = useAge(log.items.at(-1)?.time ?? null) ?? 0;
   const minute = Math.floor(age / 60);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the minute says that now is another
   const rows = useMemo(
-    () => rowsOf(events, history ?? [], look, categories, finished ? null : { now: Date.now() }),
-    [events, history, look, categories, finished, minute],
+    () =>
+      rowsOf(
+        log.items,
+        history ?? [],
+        { look, categories, failures },
+        finished ? null : Date.now(),
+      ),
+    [log.items, history, look, categories, failures, finished, minute],
   );
   const linked = rows.findIndex((row) => row.key === hash);
   useEffect(() => {
@@ -145,15 +151,4 @@ function Toggle({
       {children}
     </button>
   );
-}
-
-/** The event that the address names. */
-function useHash(): string {
-  const [hash, setHash] = useState(() => window.location.hash.slice(1));
-  useEffect(() => {
-    const look = () => setHash(window.location.hash.slice(1));
-    window.addEventListener("hashchange", look);
-    return () => window.removeEventListener("hashchange", look);
-  }, []);
-  return hash;
 }

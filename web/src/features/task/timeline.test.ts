@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Event, Schemas } from "@/api/client";
-import { categoriesOf, rowsOf } from "./timeline";
+import { categoriesOf, type Narrow, rowsOf } from "./timeline";
 
 let seq = 0;
 function event(minute: number, type: string, part: Partial<Event> = {}): Event {
@@ -19,7 +19,8 @@ function event(minute: number, type: string, part: Partial<Event> = {}): Event {
     ...part,
   };
 }
-const all = new Set<string>();
+const full: Narrow = { look: "full", categories: new Set(), failures: false };
+const compact: Narrow = { ...full, look: "compact" };
 const told = (rows: ReturnType<typeof rowsOf>) =>
   rows.map((row) => (row.kind === "gap" ? `${row.seconds / 60} min ${row.who}` : row.event.type));
 
@@ -33,7 +34,7 @@ test("idle hours are folded, and say whom the task waited for", () => {
     event(142, "agent.queued"),
     event(162, "agent.started"),
   ];
-  expect(told(rowsOf(events, [], "full", all, null))).toEqual([
+  expect(told(rowsOf(events, [], full, null))).toEqual([
     "task.created",
     "agent.started",
     "20 min codex at work",
@@ -49,9 +50,9 @@ test("idle hours are folded, and say whom the task waited for", () => {
 
 test("the silence since the last event goes on until now", () => {
   const events = [event(0, "prompt_created", { data: { prompt: "p" } })];
-  const rows = rowsOf(events, [], "compact", all, { now: 60 * 60_000 });
+  const rows = rowsOf(events, [], compact, 60 * 60_000);
   expect(rows.at(-1)).toMatchObject({ kind: "gap", open: true, who: "waiting for you" });
-  expect(rowsOf(events, [], "compact", all, null)).toHaveLength(1);
+  expect(rowsOf(events, [], compact, null)).toHaveLength(1);
 });
 
 test("silences around what is not shown are one", () => {
@@ -60,7 +61,7 @@ test("silences around what is not shown are one", () => {
     event(60, "prompt_reminded", { category: "prompt" }),
     event(120, "prompt_response", { data: { prompt: "p" } }),
   ];
-  expect(told(rowsOf(events, [], "compact", all, null))).toEqual([
+  expect(told(rowsOf(events, [], compact, null))).toEqual([
     "prompt_created",
     "120 min waiting for you",
     "prompt_response",
@@ -69,8 +70,9 @@ test("silences around what is not shown are one", () => {
 
 test("failures are never left out as minor", () => {
   const events = [event(0, "agent.queued"), event(0, "agent.queued", { level: "error" })];
-  expect(rowsOf(events, [], "compact", all, null)).toHaveLength(1);
-  expect(rowsOf(events, [], "full", all, null)).toHaveLength(2);
+  expect(rowsOf(events, [], compact, null)).toHaveLength(1);
+  expect(rowsOf(events, [], full, null)).toHaveLength(2);
+  expect(rowsOf(events, [], { ...full, failures: true }, null)).toHaveLength(1);
 });
 
 test("a category narrows the log, and a move knows what its guards said", () => {
@@ -79,7 +81,12 @@ test("a category narrows the log, and a move knows what its guards said", () => 
     data: { source: "a", to: "b", trigger: "manual" },
   });
   const entry = { time: moved.time, from: "a", to: "b" } as Schemas["History"];
-  const rows = rowsOf([event(2, "note"), moved], [entry], "full", new Set(["transition"]), null);
+  const rows = rowsOf(
+    [event(2, "note"), moved],
+    [entry],
+    { ...full, categories: new Set(["transition"]) },
+    null,
+  );
   expect(rows).toHaveLength(1);
   expect(rows[0]).toMatchObject({ history: entry });
   expect(categoriesOf([event(0, "x"), moved])).toEqual([

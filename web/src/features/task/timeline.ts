@@ -8,6 +8,13 @@ export type TimelineRow =
   | { kind: "event"; key: string; event: Event; history: History | null }
   | { kind: "gap"; key: string; seconds: number; who: string; open: boolean };
 
+/** What of it is shown; no category is all of them. */
+export interface Narrow {
+  look: Look;
+  categories: Set<string>;
+  failures: boolean;
+}
+
 /** A shorter silence is no story. */
 export const IDLE_S = 300;
 
@@ -29,7 +36,6 @@ class Waiting {
   private prompts = new Set<unknown>();
   private running: string | null = null;
   private queued = false;
-  private over = false;
 
   take({ type, data }: Event) {
     switch (type) {
@@ -58,24 +64,20 @@ class Waiting {
         break;
     }
   }
-  end() {
-    this.over = true;
-  }
   get who(): string {
     if (this.prompts.size > 0) return "waiting for you";
     if (this.running) return `${this.running} at work`;
     if (this.queued) return "the agent waiting for its turn";
-    return this.over ? "finished" : "nothing under way";
+    return "nothing under way";
   }
 }
 
-/** Rows in the order of time. A gap after the last event is open: it goes on until now. */
+/** Rows in the order of time. Of a task that is not finished, the last gap goes on until now. */
 export function rowsOf(
   events: Event[],
   history: History[],
-  look: Look,
-  categories: Set<string>,
-  open: { now: number } | null,
+  { look, categories, failures }: Narrow,
+  now: number | null,
 ): TimelineRow[] {
   const rows: TimelineRow[] = [];
   const waiting = new Waiting();
@@ -94,10 +96,11 @@ export function rowsOf(
     waiting.take(event);
     last = event;
     if (look === "compact" && isMinor(event)) continue;
+    if (failures && !isFailure(event)) continue;
     if (categories.size > 0 && !categories.has(event.category)) continue;
     rows.push({ kind: "event", key: `${event.seq}`, event, history: moveOf(event, moves) });
   }
-  const idle = last && open ? (open.now - Date.parse(last.time)) / 1000 : 0;
+  const idle = last && now !== null ? (now - Date.parse(last.time)) / 1000 : 0;
   if (idle >= IDLE_S)
     rows.push({ kind: "gap", key: "gap-now", seconds: idle, who: waiting.who, open: true });
   return joined(rows);

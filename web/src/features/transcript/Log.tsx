@@ -1,13 +1,5 @@
 import { ArrowDown } from "lucide-react";
-import {
-  type ReactNode,
-  useCallback,
-  useDeferredValue,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Virtuoso } from "react-virtuoso";
 import type { Run } from "@/api/client";
 import { useShortcuts } from "@/app/keys";
@@ -16,7 +8,6 @@ import { Empty, Failed, Loading } from "@/kit/State";
 import { Ago } from "@/kit/Time";
 import { plural } from "@/kit/text";
 import {
-  addressed,
   type Entry,
   type Filter,
   filtered,
@@ -38,15 +29,17 @@ const START = 1_000_000;
 /** The transcript of one run. */
 export function Log({
   run,
+  link,
   signAt,
   lead,
 }: {
   run: Run;
+  /** The line to begin at; else the end is shown. */
+  link: Position | null;
   signAt: string | null;
   /** What stands before the tools. */
   lead: ReactNode;
 }) {
-  const link = useHashLine();
   const { store, state } = useTranscript(run.id, link);
   const [filter, setFilter] = useState<Filter>("all");
   const [search, setSearch] = useState("");
@@ -76,7 +69,7 @@ export function Log({
     list.current?.scrollToIndex({ index, align: "center" });
   };
   const find = (by: 1 | -1) =>
-    wanted.trim() ? go(step(found, place, by)) : void box.current?.focus();
+    search.trim() ? go(step(matches(rows, search), place, by)) : void box.current?.focus();
   const nextError = () => {
     const bad = rows.flatMap((row, index) => (isError(row) ? [index] : []));
     go(step(bad, place, 1));
@@ -207,17 +200,6 @@ function after(rows: Entry[], index: number): Entry | undefined {
 }
 
 const hashless = () => window.location.pathname + window.location.search;
-
-/** The line that the address names, when the page was opened with it. */
-function useHashLine(): Position | null {
-  const [hash, setHash] = useState(window.location.hash);
-  useEffect(() => {
-    const look = () => setHash(window.location.hash);
-    window.addEventListener("hashchange", look);
-    return () => window.removeEventListener("hashchange", look);
-  }, []);
-  return useMemo(() => addressed(hash), [hash]);
-}
 
 function useFirst(rows: Entry[]): number {
   const held = useRef({ rows, first: START });

@@ -3,7 +3,9 @@ import type { Run } from "@/api/client";
 import { Select } from "@/kit/Field";
 import { Empty } from "@/kit/State";
 import { Log } from "./Log";
+import { addressed } from "./messages";
 import { runName } from "./runs";
+import { useHash } from "./useHash";
 
 /** What an agent said and did: of the chosen run, else of the last that began. */
 export function Transcript({
@@ -19,6 +21,7 @@ export function Transcript({
   signAt?: string | null;
 }) {
   const navigate = useNavigate();
+  const hash = useHash();
   const run =
     runs.find((one) => one.id === chosen) ?? runs.findLast((one) => one.started_at) ?? runs.at(-1);
   if (!run)
@@ -37,8 +40,9 @@ export function Transcript({
   return (
     <section aria-label="Transcript" className="h-full">
       <Log
-        key={run.id}
+        key={`${run.id}${hash}`}
         run={run}
+        link={addressed(hash)}
         signAt={run.ended_at ? null : signAt}
         lead={
           runs.length > 1 && (
