@@ -1,4 +1,4 @@
-/** One transcript as it is read: where it is live it grows, at most once for each frame. */
+/** One transcript as it is read: where it is live it grows, some times a second. */
 import { ApiError } from "@/api/client";
 import type { Line, Position } from "./messages";
 import type { Ended, Extent, Reader } from "./reader";
@@ -6,6 +6,7 @@ import { appended, EMPTY, LIMITS, prepended, type Window } from "./window";
 
 export const SIZES = { tail: 512 * 1024, page: 1024 * 1024, older: 256 * 1024, limits: LIMITS };
 const AGAIN_MS = 3000;
+const MOMENT_MS = 150;
 
 /** `waits`: there is more, which is read as the reader gets there. */
 export type Connection = "opening" | "live" | "lost" | "waits" | "ended";
@@ -33,10 +34,25 @@ const FRESH: State = {
   older: false,
 };
 
-const frame = (act: () => void): (() => void) => {
-  const id = requestAnimationFrame(act);
-  return () => cancelAnimationFrame(id);
-};
+/** In the next frame, and no sooner than a moment after the last time: lines that rush by can be
+ * read no faster. */
+function frames(): (act: () => void) => () => void {
+  let last = Number.NEGATIVE_INFINITY;
+  return (act) => {
+    let id = 0;
+    const draw = () => {
+      id = requestAnimationFrame((now) => {
+        last = now;
+        act();
+      });
+    };
+    const timer = setTimeout(draw, Math.max(0, last + MOMENT_MS - performance.now()));
+    return () => {
+      clearTimeout(timer);
+      cancelAnimationFrame(id);
+    };
+  };
+}
 
 export class TranscriptStore {
   private state = FRESH;
@@ -53,7 +69,7 @@ export class TranscriptStore {
   constructor(
     private reader: Reader,
     private sizes = SIZES,
-    private schedule = frame,
+    private schedule = frames(),
     private now = Date.now,
   ) {}
 
