@@ -189,6 +189,9 @@ def test_broken_json_says_where_and_keeps_what_was_typed(page: Page, work: Work)
     text.fill('{\n  "id": "typed",\n  "name" "Typed"\n}')
     expect(panel(page).get_by_role("alert")).to_contain_text("Line 3, column 10")
     drawn(page, 9)
+    panel(page).get_by_role("button", name="Go there").click()
+    expect(text).to_be_focused()
+    assert text.evaluate("area => area.value.slice(area.selectionStart)") == '"Typed"\n}'
     expect(page.get_by_role("button", name="Save")).to_be_disabled()
     page.once("dialog", lambda asked: asked.accept())
     page.reload()
@@ -202,6 +205,20 @@ def test_broken_json_says_where_and_keeps_what_was_typed(page: Page, work: Work)
     expect(text).to_have_value(
         json.dumps(work.site.get("pipelines/typed/document"), indent=2) + "\n"
     )
+
+
+def test_the_cursor_stays_where_it_is_typed(page: Page, work: Work) -> None:
+    saved(work.site, "long")
+    page.goto(work.url("pipelines/long", edit="true"))
+    panel(page).get_by_role("button", name="stuck (waits for a person)").click()
+    page.get_by_role("tab", name="JSON").click()
+    text = page.get_by_label("The pipeline as JSON")
+    chosen = text.evaluate("area => area.value.slice(area.selectionStart).trim().slice(0, 30)")
+    assert '"id": "stuck"' in chosen
+    # Lines above the chosen status move it down; who types there is not taken along.
+    text.evaluate("area => { area.focus(); area.setSelectionRange(1, 1); }")
+    page.keyboard.type("\n\n\n")
+    assert text.evaluate("area => area.selectionStart") == 4
 
 
 def test_versions_are_compared_and_tasks_taken_to_the_newest(page: Page, work: Work) -> None:

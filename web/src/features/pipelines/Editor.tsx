@@ -216,9 +216,7 @@ export function Editor({ saved, document }: { saved: Pipeline; document: Documen
               {
                 id: "json",
                 label: "JSON",
-                content: (
-                  <JsonView writing={writing} line={selected ? lineOf(selected, writing) : null} />
-                ),
+                content: <JsonView writing={writing} place={selected && placeIn(selected)} />,
               },
               {
                 id: "findings",
@@ -266,10 +264,8 @@ export function Editor({ saved, document }: { saved: Pipeline; document: Documen
   );
 }
 
-function lineOf(selected: Selected, writing: ReturnType<typeof useDocument>) {
-  const list = selected.kind === "status" ? "statuses" : "transitions";
-  return writing.lineAt(`${list}.${selected.index}`);
-}
+const placeIn = ({ kind, index }: Selected) =>
+  `${kind === "status" ? "statuses" : "transitions"}.${index}`;
 
 /** In words, what stands between this text and its being saved. */
 function State({ writing, errors }: { writing: ReturnType<typeof useDocument>; errors: number }) {

@@ -35,6 +35,7 @@ export interface GraphProps {
 
 const NODES = { status: StatusBox, any: AnyBox };
 const EDGES = { transitions: TransitionLine };
+const MANY = 100;
 const QUIET = "color-mix(in srgb, var(--ink-3) 55%, var(--bg))";
 const FIT = { padding: 0.06, maxZoom: 1, duration: 200 };
 
@@ -101,7 +102,7 @@ function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps)
     { keys: "0", label: "Show the whole graph", run: () => void flow.fitView(FIT) },
   ]);
   useEffect(() => {
-    if (drawing) requestAnimationFrame(() => void flow.fitView(FIT));
+    if (drawing) requestAnimationFrame(() => void flow.fitView({ ...FIT, nodes: first(drawing) }));
   }, [drawing, flow]);
   const { nodes, edges } = useMemo(
     () =>
@@ -125,7 +126,7 @@ function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps)
       nodesFocusable={false}
       edgesFocusable={false}
       elementsSelectable={false}
-      onlyRenderVisibleElements={nodes.length > 100}
+      onlyRenderVisibleElements={nodes.length > MANY}
       panOnScroll
       minZoom={0.05}
       maxZoom={2}
@@ -172,6 +173,11 @@ function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps)
       </Panel>
     </ReactFlow>
   );
+}
+
+/** What is looked at first: all of it, or where a large one begins. */
+function first({ boxes }: Drawing): { id: string }[] {
+  return boxes.length > MANY ? [...boxes].sort((a, b) => a.y - b.y).slice(0, 12) : boxes;
 }
 
 function parts(

@@ -1,31 +1,53 @@
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
+import { Button } from "@/kit/Button";
 import { clean } from "@/kit/text";
 import type { Writing } from "./useDocument";
 
 /** The document as text. What is broken stays as it was typed; only the graph waits for it. */
-export function JsonView({ writing, line }: { writing: Writing; line: number | null }) {
+export function JsonView({ writing, place }: { writing: Writing; place: string | null }) {
   const box = useRef<HTMLTextAreaElement>(null);
-  const text = useRef(writing.text);
-  text.current = writing.text;
-  useEffect(() => {
+  const latest = useRef(writing);
+  latest.current = writing;
+  const show = useCallback((line: number, column: number) => {
     const area = box.current;
-    if (!area || line === null) return;
-    const before = text.current.split("\n", line - 1).join("\n").length + (line > 1 ? 1 : 0);
-    area.setSelectionRange(before, before);
+    if (!area) return;
+    const above = area.value.split("\n").slice(0, line - 1);
+    const at = above.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+    area.setSelectionRange(at, at);
     area.scrollTop = (line - 5) * Number.parseFloat(getComputedStyle(area).lineHeight);
-  }, [line]);
+  }, []);
+  // Only when another place is chosen: the cursor of who types stays where it is.
+  useEffect(() => {
+    const line = place ? latest.current.lineAt(place) : null;
+    if (line !== null) show(line, 1);
+  }, [place, show]);
+  const { broken } = writing;
   return (
     <div className="flex min-h-0 flex-1 flex-col">
-      {writing.broken && (
-        <p role="alert" className="border-b bg-bad-soft px-3 py-2 text-bad">
-          Line {writing.broken.line}, column {writing.broken.column}:{" "}
-          {clean(writing.broken.message)} The graph shows what was last whole.
-        </p>
+      {broken && (
+        <div
+          role="alert"
+          className="flex items-start gap-2 border-b bg-bad-soft px-3 py-2 text-bad"
+        >
+          <p className="min-w-0 flex-1">
+            Line {broken.line}, column {broken.column}: {clean(broken.message)} The graph shows what
+            was last whole.
+          </p>
+          <Button
+            size="small"
+            onClick={() => {
+              show(broken.line, broken.column);
+              box.current?.focus();
+            }}
+          >
+            Go there
+          </Button>
+        </div>
       )}
       <textarea
         ref={box}
         aria-label="The pipeline as JSON"
-        aria-invalid={writing.broken !== null}
+        aria-invalid={broken !== null}
         spellCheck={false}
         wrap="off"
         value={writing.text}

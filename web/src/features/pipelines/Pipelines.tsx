@@ -76,18 +76,25 @@ function Listed({
                   {clean(plainId(one.id))}
                 </code>
               </span>
-              <span className="block truncate text-xs text-ink-2">{clean(one.description)}</span>
+              <span className="block truncate text-xs text-ink-2 max-sm:hidden">
+                {clean(one.description)}
+              </span>
+              <span className="block text-xs text-ink-2 sm:hidden">
+                {clean(origin(one.id))}, version {one.version}
+              </span>
             </Link>
           ),
         },
         {
           title: "From",
+          minor: true,
           cell: ({ one }) => <Chip>{clean(origin(one.id))}</Chip>,
         },
         { title: "Statuses", right: true, minor: true, cell: ({ one }) => one.statuses.length },
         {
           title: "Version",
           right: true,
+          minor: true,
           cell: ({ one, versions: known }) => (
             <span title={known && plural(known.length, "version")}>{one.version}</span>
           ),
