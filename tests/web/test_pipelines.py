@@ -178,6 +178,23 @@ def test_errors_stand_on_the_graph_and_keep_it_from_being_saved(page: Page, work
     page.keyboard.press("Control+s")
     expect(page.get_by_text("It is saved once it has no errors.")).to_be_visible()
     assert len(work.site.get("pipelines/mended/versions")["items"]) == 1
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="Throw them away").click()
+    page.get_by_role("tab", name="Form").click()
+    form.get_by_label("Name").fill("Mended again")
+    expect(page.get_by_role("button", name="Save")).to_be_enabled()
+    form.get_by_label("Name").press("Control+s")
+    expect(page.get_by_text("Saved as version 2 of mended.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Mended again")).to_be_visible()
+    assert "edit" not in page.url
+
+
+def test_what_cannot_be_checked_is_not_called_sound(page: Page, work: Work) -> None:
+    saved(work.site, "unsure")
+    page.route("**/pipelines/lint", lambda route: route.fulfill(status=413, json={}))
+    page.goto(work.url("pipelines/unsure", edit="true"))
+    expect(page.get_by_text("not checked: The server answered 413.")).to_be_visible()
+    expect(page.get_by_role("button", name="Save")).to_be_disabled()
 
 
 def test_broken_json_says_where_and_keeps_what_was_typed(page: Page, work: Work) -> None:

@@ -276,6 +276,12 @@ function State({ writing, errors }: { writing: ReturnType<typeof useDocument>; e
         <LoaderCircle aria-hidden size={11} /> checking
       </Chip>
     );
+  if (writing.trouble)
+    return (
+      <Chip tone="bad" title={clean(writing.trouble)}>
+        not checked: {clean(writing.trouble)}
+      </Chip>
+    );
   if (errors > 0) return <Chip tone="bad">{plural(errors, "error")}</Chip>;
   const warnings = writing.findings.length;
   return (

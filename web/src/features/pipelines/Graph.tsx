@@ -177,7 +177,7 @@ function Drawn({ shape, counts, findings, lit, selected, onSelect }: GraphProps)
 
 /** What is looked at first: all of it, or where a large one begins. */
 function first({ boxes }: Drawing): { id: string }[] {
-  return boxes.length > MANY ? [...boxes].sort((a, b) => a.y - b.y).slice(0, 12) : boxes;
+  return boxes.length > MANY ? [...boxes].sort((a, b) => a.y - b.y).slice(0, 8) : boxes;
 }
 
 function parts(

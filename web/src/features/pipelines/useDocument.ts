@@ -26,6 +26,8 @@ export interface Writing {
   /** Whether the linter has seen what is written now, and finds no error. */
   sound: boolean;
   checking: boolean;
+  /** Why the linter could not be asked. */
+  trouble: string | null;
   lineAt: (position: string) => number | null;
   dirty: boolean;
   /** The version that the changes began with. */
@@ -67,6 +69,7 @@ export function useDocument(
     findings: lint.data?.findings ?? [],
     sound: fresh && lint.data?.ok === true,
     checking: !read.broken && !fresh && !lint.error,
+    trouble: lintable && lint.error ? lint.error.message : null,
     lineAt: (position) => (lines ? lineOf(lines, position) : null),
     dirty: text !== initial.text,
     base,
