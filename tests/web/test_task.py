@@ -189,6 +189,8 @@ def test_it_fits_a_phone(phone: Page, work: Work) -> None:
     for tab in ("overview", "transcript", "timeline", "runs"):
         phone.goto(work.url(f"tasks/{task}", tab=tab))
         heading(phone, "A title of so many words that it takes two lines")
+        if tab == "transcript":
+            phone.get_by_role("button", name="Answer", exact=True).tap()
         expect(phone.get_by_role("region", name="Question")).to_be_visible()
         wide = "document.getElementById('main').scrollWidth - window.innerWidth"
         assert phone.evaluate(wide) <= 0

@@ -19,7 +19,7 @@ export function keepTrue(client: QueryClient): () => void {
     const now = tasks;
     tasks = new Set();
     for (const id of now) void client.invalidateQueries({ queryKey: ["task", id] });
-    for (const key of ["inbox", "prompt", "runs", "counts"])
+    for (const key of ["inbox", "prompt", "runs"])
       void client.invalidateQueries({ queryKey: [key] });
     for (const key of ["cost", "stats", "performance", "tasks"])
       void client.invalidateQueries({ queryKey: [key], refetchType: "none" });

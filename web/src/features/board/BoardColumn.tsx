@@ -66,7 +66,7 @@ export const BoardColumn = memo(function BoardColumn({
     landing?.allowed && over && "border-accent bg-accent-soft",
     landing && !landing.allowed && "opacity-55",
   );
-  if (folded && !landing?.allowed)
+  if (folded)
     return (
       <section ref={place} aria-label={column.title} className={cx(look, "w-10 max-sm:hidden")}>
         <button
@@ -79,7 +79,7 @@ export const BoardColumn = memo(function BoardColumn({
           <span className="tabular-nums">{column.count}</span>
           <span className="[writing-mode:vertical-rl]">{column.title}</span>
         </button>
-        {landing && over && <Refusal reason={landing.reason} />}
+        {landing && !landing.allowed && over && <Refusal reason={landing.reason} />}
       </section>
     );
   return (

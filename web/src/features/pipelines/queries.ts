@@ -69,6 +69,8 @@ export const pipelineQueries = {
           transitions: new Map(found.transitions.map((one) => [one.transition_id, one.times])),
         };
       },
+      // Counted over every move there was, so not with every event.
+      refetchInterval: 5_000,
     }),
   path: (task: string) =>
     queryOptions({
