@@ -25,6 +25,11 @@ export default function MarkdownRendered({ text }: { text: string }) {
           </a>
         ),
         input: (props) => <input {...props} aria-label={props.checked ? "done" : "not done"} />,
+        // What scrolls must be reached by keys.
+        pre: ({ children }) => (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: as said
+          <pre tabIndex={0}>{children}</pre>
+        ),
         // Headings of a text stand below those of the page.
         h1: ({ children }) => <h3>{children}</h3>,
         h2: ({ children }) => <h4>{children}</h4>,

@@ -7,6 +7,7 @@ import { useDraft } from "@/app/drafts";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Input, Select, TextArea } from "@/kit/Field";
+import { Pre } from "@/kit/Pre";
 import { clean, shortened } from "@/kit/text";
 import { changesOf, differing, NAMES, type Words, wordsOf } from "./edit";
 import { told } from "./useActions";
@@ -144,7 +145,7 @@ export function EditDialog({ view, onClose }: { view: TaskView; onClose: () => v
             </p>
           )
         )}
-        <div className="sticky bottom-0 -mx-4 -mb-4 flex justify-end gap-2 border-t bg-raised px-4 py-3">
+        <div className="sticky -bottom-4 -mx-4 -mb-4 flex justify-end gap-2 border-t bg-raised px-4 py-3">
           {draft.kept && (
             <Button look="quiet" onClick={draft.forget}>
               Discard my changes
@@ -186,9 +187,9 @@ function Conflict({
       {clash.map((key) => (
         <div key={key}>
           <p className="text-xs font-medium">{NAMES[key]} is now:</p>
-          <pre className="mt-1 max-h-40 overflow-auto rounded-md border bg-raised p-2 text-xs break-words whitespace-pre-wrap">
+          <Pre className="mt-1 max-h-40 bg-raised">
             {shortened(clean(theirs[key])).text || "(empty)"}
-          </pre>
+          </Pre>
         </div>
       ))}
       <div className="flex flex-wrap gap-2">

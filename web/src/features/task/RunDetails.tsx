@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import type { Run, Schemas } from "@/api/client";
+import { Pre } from "@/kit/Pre";
 import { clean, duration, shortened } from "@/kit/text";
 import { taskQueries } from "./queries";
 
@@ -71,9 +72,9 @@ function CheckLine({ check }: { check: Schemas["Check"] }) {
 function Printed({ text }: { text: string }) {
   const shown = shortened(clean(text));
   return (
-    <pre className="mt-1 max-h-64 overflow-auto rounded-md border bg-raised p-2 font-mono text-xs break-words whitespace-pre-wrap text-ink">
+    <Pre className="mt-1 max-h-64 bg-raised text-ink">
       {shown.text}
       {shown.cut > 0 && `\n… ${shown.cut} more characters`}
-    </pre>
+    </Pre>
   );
 }

@@ -38,7 +38,9 @@ export function RunsTab({ view, run: start }: { view: TaskView; run: Actions["ru
               <Head right minor>
                 Waited
               </Head>
-              <Head right>Worked</Head>
+              <Head right minor>
+                Worked
+              </Head>
               <Head right minor>
                 Tokens in / out
               </Head>
@@ -124,7 +126,7 @@ function Row({
           type="button"
           aria-expanded={open}
           onClick={toggle}
-          className="flex h-9 items-center gap-1.5 rounded-md px-1.5 text-left hover:bg-hover max-sm:h-11"
+          className="flex h-9 items-center gap-1.5 rounded-md px-1.5 text-left whitespace-nowrap hover:bg-hover max-sm:h-12"
         >
           <ChevronRight
             size={13}
@@ -145,7 +147,7 @@ function Row({
         {run.model && <span className="block text-xs text-ink-3">{clean(run.model)}</span>}
       </td>
       <Amount minor>{duration(waited)}</Amount>
-      <Amount>{run.started_at ? duration(worked) : "–"}</Amount>
+      <Amount minor>{run.started_at ? duration(worked) : "–"}</Amount>
       <Amount minor>{pair(usage?.input_tokens, usage?.output_tokens)}</Amount>
       <Amount minor>{pair(usage?.cache_read_tokens, usage?.cache_write_tokens)}</Amount>
       <Amount>
@@ -178,7 +180,7 @@ function Sums({ runs }: { runs: Run[] }) {
         <td className="px-3 py-2.5">{plural(runs.length, "run")}</td>
         <td className="max-sm:hidden" />
         <Amount minor>{duration(waited)}</Amount>
-        <Amount>{duration(worked)}</Amount>
+        <Amount minor>{duration(worked)}</Amount>
         <Amount minor>{pair(used.input, used.output)}</Amount>
         <Amount minor>{pair(used.read, used.written)}</Amount>
         <Amount>{money(cost.usd)}</Amount>

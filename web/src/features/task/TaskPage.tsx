@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { toast } from "sonner";
 import type { TaskView } from "@/api/client";
@@ -22,6 +22,7 @@ import { RunDialog } from "./RunDialog";
 import { RunsTab } from "./RunsTab";
 import { Sure } from "./Sure";
 import { again, type Choice, choices } from "./situation";
+import { TABS, Tabs } from "./Tabs";
 import { TaskHeader, type Wish } from "./TaskHeader";
 import { Timeline } from "./Timeline";
 import { useActions } from "./useActions";
@@ -29,14 +30,6 @@ import { useActions } from "./useActions";
 const Changes = lazy(() =>
   import("@/features/changes/Changes").then((found) => ({ default: found.Changes })),
 );
-
-const TABS: [Tab, string][] = [
-  ["overview", "Overview"],
-  ["transcript", "Transcript"],
-  ["changes", "Changes"],
-  ["timeline", "Timeline"],
-  ["runs", "Runs & costs"],
-];
 
 export function TaskPage() {
   const { taskId } = useParams({ from: "/frame/tasks/$taskId" });
@@ -120,29 +113,7 @@ function Shown({ view }: { view: TaskView }) {
               aside={tab === "transcript" || tab === "changes"}
             />
           ))}
-        <nav
-          aria-label="Parts of the task"
-          className="sticky top-0 z-10 flex shrink-0 gap-1 overflow-x-auto border-b bg-bg px-4 sm:px-6"
-        >
-          {TABS.map(([name, label], index) => (
-            <Link
-              key={name}
-              to="."
-              search={(before) => ({ ...before, tab: name, run: undefined })}
-              hash=""
-              aria-current={tab === name ? "page" : undefined}
-              title={`${label} (${index + 1})`}
-              className="flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-ink-2 hover:text-ink aria-[current=page]:border-accent aria-[current=page]:font-medium aria-[current=page]:text-ink max-sm:h-11"
-            >
-              {label}
-              {name === "runs" && view.runs.length > 0 && (
-                <span className="text-xs text-ink-3" title={plural(view.runs.length, "run")}>
-                  {view.runs.length}
-                </span>
-              )}
-            </Link>
-          ))}
-        </nav>
+        <Tabs tab={tab} runs={view.runs.length} />
         {tab === "transcript" || tab === "changes" ? (
           <div className="relative min-h-[60dvh] flex-1">
             <div className="absolute inset-0">
@@ -163,7 +134,7 @@ function Shown({ view }: { view: TaskView }) {
           </Suspense>
         )}
       </div>
-      <aside aria-label="Facts" className="hidden w-60 shrink-0 border-l xl:block">
+      <aside aria-label="Facts" className="hidden w-64 shrink-0 border-l xl:block">
         <div className="sticky top-0 p-5">
           <Facts view={view} round={card?.round ?? null} />
         </div>

@@ -1,6 +1,7 @@
 import { CircleCheck, CircleX, Hourglass } from "lucide-react";
 import { memo } from "react";
 import { cx } from "@/kit/cx";
+import { Pre } from "@/kit/Pre";
 import { clean, duration, shortened } from "@/kit/text";
 import { isFailure, type Look, type TimelineRow } from "./timeline";
 
@@ -50,7 +51,7 @@ export const EventRow = memo(function EventRow({
         />
         <p
           className={cx(
-            "min-w-0 flex-1 break-words",
+            "min-w-0 flex-1 text-[13px] break-words",
             isFailure(event) && "font-semibold text-bad",
             event.level === "warning" && "text-warn",
           )}
@@ -66,9 +67,9 @@ export const EventRow = memo(function EventRow({
       </div>
       {look === "full" && <Details row={{ kind: "event", key: "", event, history }} />}
       {look === "raw" && (
-        <pre className="mt-1 mb-2 max-h-96 overflow-auto rounded-md border bg-sunken p-2.5 font-mono text-xs break-words whitespace-pre-wrap sm:ml-[8.5rem]">
+        <Pre className="mt-1 mb-2 max-h-96 sm:ml-[8.5rem]">
           {shortened(clean(JSON.stringify(history ? { event, history } : event, null, 2))).text}
-        </pre>
+        </Pre>
       )}
     </div>
   );

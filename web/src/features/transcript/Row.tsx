@@ -3,6 +3,7 @@ import { memo, type ReactNode, useMemo } from "react";
 import { toast } from "sonner";
 import { cx } from "@/kit/cx";
 import { Markdown } from "@/kit/Markdown";
+import { Pre } from "@/kit/Pre";
 import { clean, count, duration, money } from "@/kit/text";
 import { LongText } from "./LongText";
 import { address, type Entry, type Message } from "./messages";
@@ -174,11 +175,11 @@ function Code({ value, name }: { value: unknown; name: string }) {
     [value],
   );
   return (
-    <pre className="max-h-96 overflow-auto rounded-md border bg-sunken p-2.5 font-mono text-xs break-words whitespace-pre-wrap">
+    <Pre className="max-h-96">
       <LongText text={text.replace(/\\n/g, "\n")} limit={PLAIN * 2} name={name}>
         {(shown) => shown}
       </LongText>
-    </pre>
+    </Pre>
   );
 }
 

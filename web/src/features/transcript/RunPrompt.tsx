@@ -4,6 +4,7 @@ import { toast } from "sonner";
 import { api, data } from "@/api/client";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
+import { Pre } from "@/kit/Pre";
 import { Await } from "@/kit/State";
 import { clean } from "@/kit/text";
 import { LongText } from "./LongText";
@@ -40,11 +41,11 @@ export function RunPrompt({
       <Await query={prompt}>
         {(text) => (
           <div className="space-y-3">
-            <pre className="rounded-md border bg-sunken p-3 font-mono text-xs break-words whitespace-pre-wrap">
+            <Pre>
               <LongText text={text} limit={20_000} name={`${run}-prompt-${turn}.md`}>
                 {(shown) => clean(shown)}
               </LongText>
-            </pre>
+            </Pre>
             <Button
               onClick={() =>
                 void navigator.clipboard?.writeText(text).then(() => toast("It was copied."))

@@ -42,7 +42,7 @@ export function Tools({
         aria-label="What to show"
         value={filter}
         onChange={(event) => setFilter(event.target.value as Filter)}
-        className="max-sm:w-28"
+        className="max-sm:w-36"
       >
         {FILTERS.map((one) => (
           <option key={one} value={one}>
