@@ -22,6 +22,7 @@ class Server:
     pid: int
     ready_s: float
     """From the start of the command until its address answered."""
+    address: str
 
 
 def run(home: Path, *arguments: str) -> None:
@@ -40,7 +41,7 @@ def serve(home: Path) -> Generator[Server]:
             if process.poll() is not None or time.monotonic() - begun > READY_S:
                 raise RuntimeError("am serve did not get ready")
             time.sleep(0.01)
-        yield Server(process.pid, time.monotonic() - begun)
+        yield Server(process.pid, time.monotonic() - begun, f"http://127.0.0.1:{port}")
     finally:
         _end(process)
 

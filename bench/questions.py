@@ -18,6 +18,7 @@ NAMES = (
     "context",
     "tasks",
     "board",
+    "web",
     "help",
     "serve",
 )
