@@ -136,7 +136,7 @@ function Row({
             <span className="font-medium">
               {number}. {run.mode}
             </span>
-            <span className="block text-xs text-ink-3">
+            <span className="block text-xs text-ink-2">
               <Ago time={run.created_at} />
             </span>
           </span>

@@ -9,7 +9,7 @@ import { PromptPanel } from "@/features/prompts/PromptPanel";
 import { Transcript } from "@/features/transcript/Transcript";
 import { Button } from "@/kit/Button";
 import { Await, Loading } from "@/kit/State";
-import { clean, plural } from "@/kit/text";
+import { clean } from "@/kit/text";
 import type { Tab } from "@/router";
 import { DeleteDialog } from "./DeleteDialog";
 import { EditDialog } from "./EditDialog";

@@ -76,7 +76,7 @@ function Body({ entry, run, seconds, open, toggle, wanted }: Props) {
                 <Marked text={entry.brief} wanted={wanted} />
               </span>
               {seconds !== null && (
-                <span className="shrink-0 text-xs text-ink-3 tabular-nums">
+                <span className="shrink-0 text-xs text-ink-2 tabular-nums">
                   {duration(seconds)}
                 </span>
               )}
@@ -97,7 +97,7 @@ function Body({ entry, run, seconds, open, toggle, wanted }: Props) {
             <>
               <CircleCheck size={13} className="shrink-0 text-good" />
               <span className="font-medium">Final message</span>
-              <span className="text-xs text-ink-3">{count(entry.text.length)} characters</span>
+              <span className="text-xs text-ink-2">{count(entry.text.length)} characters</span>
             </>
           }
         >
@@ -123,7 +123,7 @@ function Body({ entry, run, seconds, open, toggle, wanted }: Props) {
         <Folded
           open={open}
           toggle={fold}
-          head={<span className="font-mono text-xs text-ink-3">{clean(entry.name)}</span>}
+          head={<span className="font-mono text-xs text-ink-2">{clean(entry.name)}</span>}
         >
           <Code value={entry.content} name={name} />
         </Folded>
