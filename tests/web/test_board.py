@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import PHONE, Work
@@ -23,6 +24,7 @@ def opened(page: Page, work: Work) -> Page:
     return page
 
 
+@pytest.mark.quick
 def test_a_drag_moves_the_task(page: Page, work: Work) -> None:
     task = work.task("Paint it", start=False, pipeline="simple")
     opened(page, work)
@@ -31,6 +33,7 @@ def test_a_drag_moves_the_task(page: Page, work: Work) -> None:
     work.status(task, "cancelled")
 
 
+@pytest.mark.quick
 def test_a_refused_drag_says_why_before_the_drop(page: Page, work: Work) -> None:
     task = work.task("Paint it", start=False)
     opened(page, work)
@@ -58,6 +61,7 @@ def test_a_move_that_the_server_refuses_is_taken_back(page: Page, work: Work) ->
     expect(page.get_by_text("stays where it is")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_a_change_elsewhere_is_seen(page: Page, work: Work) -> None:
     task = work.task("Paint it", start=False, pipeline="simple")
     opened(page, work)
@@ -68,6 +72,7 @@ def test_a_change_elsewhere_is_seen(page: Page, work: Work) -> None:
     expect(card(page, "A second one")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_what_waits_for_a_person_stands_out(page: Page, work: Work) -> None:
     task = work.task("Paint it", ASKS)
     work.prompt(task)
@@ -82,6 +87,7 @@ def test_what_waits_for_a_person_stands_out(page: Page, work: Work) -> None:
     expect(card(page, "Other")).to_have_count(0)
 
 
+@pytest.mark.quick
 def test_the_menu_is_the_way_of_a_phone(visit: Callable[..., Page], work: Work) -> None:
     task = work.task("Paint it", start=False, pipeline="simple")
     phone = visit(PHONE, has_touch=True, is_mobile=True)
@@ -105,6 +111,7 @@ def test_keys_walk_over_the_cards(page: Page, work: Work) -> None:
     expect(page.get_by_role("menuitem", name="Planning", exact=True)).to_be_enabled()
 
 
+@pytest.mark.quick
 def test_text_of_a_task_is_text(page: Page, work: Work) -> None:
     title = "<img src=x onerror=alert(1)> \x1b[31mred \u202efdp.exe"
     work.task(title, start=False, description="<script>alert(1)</script>")

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.conftest import Site, Work, make_work, visitor, watched
 
 
+@pytest.mark.quick
 def test_a_link_logs_in_once(browser: Browser, site: Site) -> None:
     link = site.post("login-links")["url"]
     context = browser.new_context()
@@ -22,6 +23,7 @@ def test_a_link_logs_in_once(browser: Browser, site: Site) -> None:
     second.context.close()
 
 
+@pytest.mark.quick
 def test_a_wrong_token_is_refused_and_the_right_one_leads_back(
     browser: Browser, work: Work
 ) -> None:
@@ -46,6 +48,7 @@ def test_an_ended_session_asks_for_the_login(page: Page, work: Work) -> None:
     expect(page.get_by_label("Token")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_the_palette_finds_a_task(page: Page, work: Work) -> None:
     work.task("Paint the shed", start=False)
     page.goto(work.url("board"))
@@ -68,6 +71,7 @@ def test_keys_go_everywhere_and_the_sheet_lists_them(page: Page, work: Work) -> 
     expect(page.get_by_role("heading", name="Costs")).to_be_visible()
 
 
+@pytest.mark.quick
 def test_a_task_is_created_and_its_words_survive_a_reload(page: Page, work: Work) -> None:
     page.goto(work.url("board"))
     expect(page.get_by_role("heading", name="Board")).to_be_attached()
@@ -89,6 +93,7 @@ def own(browser: Browser, own_site: Site) -> Iterator[tuple[Site, Page]]:
         yield own_site, context.new_page()
 
 
+@pytest.mark.quick
 def test_the_server_goes_and_comes_back(own: tuple[Site, Page]) -> None:
     site, page = own
     work = make_work(site)
@@ -103,6 +108,7 @@ def test_the_server_goes_and_comes_back(own: tuple[Site, Page]) -> None:
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_attached()
 
 
+@pytest.mark.quick
 def test_nine_tabs_share_one_stream(browser: Browser, work: Work) -> None:
     with visitor(browser, work.site) as context:
         faults: list[str] = []

@@ -1,12 +1,14 @@
 """The task page: who moves next, what can be done and why not, and what happened."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.am_program import until
 from tests.web.conftest import Work
 
-SIMPLE = {"pipeline": "simple"}
+SIMPLE: dict[str, Any] = {"pipeline": "simple"}
 WORKS = {
     "implement": [
         [

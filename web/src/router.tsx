@@ -112,8 +112,8 @@ const pipeline = createRoute({
   path: "/pipelines/$pipelineId",
   validateSearch: (search: Search): { version?: number; task?: string; edit?: boolean } => ({
     ...words("task")(search),
-    ...(typeof search.version === "number" ? { version: search.version } : {}),
-    ...(search.edit === true ? { edit: true } : {}),
+    ...(Number(search.version) > 0 ? { version: Number(search.version) } : {}),
+    ...(String(search.edit) === "true" ? { edit: true } : {}),
   }),
   component: lazyRouteComponent(() => import("@/features/pipelines/PipelinePage"), "PipelinePage"),
 });
@@ -168,6 +168,15 @@ export function makeRouter(client: QueryClient) {
     routeTree: tree,
     context: { client },
     basepath: BASE || "/",
+    // Plain addresses that people can read and write: no JSON in them.
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const given = Object.entries(search).filter(([, value]) => value !== undefined);
+      const text = new URLSearchParams(
+        given.map(([key, value]) => [key, String(value)]),
+      ).toString();
+      return text ? `?${text}` : "";
+    },
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     scrollRestoration: true,
