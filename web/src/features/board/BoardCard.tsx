@@ -12,7 +12,7 @@ import { MoveMenu } from "./MoveMenu";
 import type { Card } from "./model";
 
 const QUIET_S = 300;
-const EDGE: Record<string, string> = { critical: "bg-bad", high: "bg-you", low: "bg-line-strong" };
+const EDGE: Record<string, string> = { urgent: "bg-bad", high: "bg-you", low: "bg-line-strong" };
 
 export const BoardCard = memo(function BoardCard({
   card,

@@ -44,7 +44,7 @@ const asked = { id: "p1", type: "info_request", since: "2026-01-01T00:00:00Z" } 
 test("what waits for a person comes first, then what matters more", () => {
   const data = board(
     card("a", { priority: "low" }),
-    card("b", { priority: "critical" }),
+    card("b", { priority: "urgent" }),
     card("c", { prompt: asked }),
   );
   const shown = arranged(data, data.lanes[1] as BoardData["lanes"][0], {}, new Map());

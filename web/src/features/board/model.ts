@@ -18,7 +18,7 @@ export interface Filters {
 /** A move that was asked for and not yet told by the server. */
 export type Pending = ReadonlyMap<string, { to: string; version: number }>;
 
-const WEIGHT: Record<string, number> = { critical: 0, high: 1, medium: 2, low: 3 };
+const WEIGHT: Record<string, number> = { urgent: 0, high: 1, medium: 2, low: 3 };
 
 export function fits(card: Card, filters: Filters): boolean {
   if (filters.priority && card.priority !== filters.priority) return false;

@@ -130,7 +130,7 @@ export function NewTask({ open, onClose }: { open: boolean; onClose: () => void 
             value={form.priority}
             onChange={(value) => set({ priority: value, key: "" })}
           >
-            {["low", "medium", "high", "critical"].map((one) => [one, one])}
+            {["low", "medium", "high", "urgent"].map((one) => [one, one])}
           </Choice>
         </div>
         {error && (
