@@ -21,7 +21,7 @@ from agents_manager.domain.ids import TaskId
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus, recommended_answer
 from agents_manager.domain.task import Actor, ActorType, Task
-from agents_manager.errors import GitError, PromptClosed, TransitionRefused
+from agents_manager.errors import GitError, PromptClosed, StaleTask
 from agents_manager.flow import prompts, tasks, views
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.views import TaskView
@@ -257,8 +257,8 @@ async def _cancel(program: Program, view: TaskView) -> bool:
     effects = await s.store.read(lambda tx: tx.effects.open(view.task.id))
     if view.run is None or not up or any(e.kind == "stop_agent" for e in effects):
         return False
-    with suppress(TransitionRefused):  # It was stopped and cancelled since the look.
-        await tasks.move(s, view.task.id, ANN, to="cancelled")
+    with suppress(StaleTask):  # It was stopped and cancelled since the look.
+        await tasks.move(s, view.task.id, ANN, to="cancelled", expect_version=view.task.version)
     return True
 
 

@@ -90,25 +90,24 @@ async def failed(
 
 
 async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
-    """Only a run has steps: all others are one, and what says that it is done is the effect."""
     effect = effects.EFFECT.validate_python(row.payload)
     match effect:
         case effects.StartAgent():
             await lifecycle.run(RunId(effect.run_id), s, steps)
         case effects.StopAgent():
-            await _stop_agent(row, effect, s)
+            await steps.run(row.kind, lambda: _stop_agent(row, effect, s))
         case effects.CreateTaskBranch():
-            await _create_branch(row, s)
+            await steps.run(row.kind, lambda: _create_branch(row, s))
         case effects.PushAndCreatePr() | effects.CreateFinalPr() | effects.MergePr():
-            await pulls.perform(row, effect, s)
+            await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
         case effects.RunChecks():
-            await _run_checks(row, s)
+            await steps.run(row.kind, lambda: _run_checks(row, s))
         case effects.DeleteWorktree():
-            await _delete_worktree(row, s)
+            await steps.run(row.kind, lambda: _delete_worktree(row, s))
         case effects.Notify():
-            await _notify(row, effect, s)
+            await steps.run(row.kind, lambda: _notify(row, effect, s))
         case effects.PluginHook():
-            await plugin_hooks.call(row, effect, s)
+            await steps.run(row.kind, lambda: plugin_hooks.call(row, effect, s))
 
 
 async def _create_branch(row: EffectRow, s: Services) -> None:
