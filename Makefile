@@ -35,9 +35,10 @@ test-web: web
 check: setup
 	$(BIN)/python scripts/test.py check
 
-# Every crash point instead of a sample: over an hour. Or some: make prove GROUPS="git machine"
+# Every crash point instead of a sample, and the long walks: over an hour. Or some: make prove GROUPS="git machine"
 prove: setup
 	AM_FAULTS=full AM_FAULT_GROUPS="$(GROUPS)" $(BIN)/python scripts/test.py faults
+	$(if $(GROUPS),,AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 -m slow tests/integration)
 
 # The server is killed under working agents; takes about a minute.
 soak: setup

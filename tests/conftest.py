@@ -1,5 +1,6 @@
 """Fixtures for every lane. Each test has its own database."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,15 @@ from agents_manager.store.database import Database, open_database
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import own_home
 from tests.worlds import repo, world
+
+SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    left = [item for item in items if not SLOW and item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if item not in left]
+
 
 __all__ = ["own_home", "postgres_url", "repo", "world"]
 

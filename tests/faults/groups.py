@@ -67,12 +67,16 @@ def changes(evidence: Path, gits: Sequence[str]) -> dict[int, int]:
 
 
 def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> list[str]:
-    """One label of every kind, then evenly over all, always the same ones."""
+    """One label of every kind, or of some kinds where there are more than wanted, then evenly over
+    all; always the same ones. None wanted: just one of every kind."""
     chance = random.Random(SEED)
     kinds: dict[str, list[str]] = defaultdict(list)
     for label in labels:
         kinds[kind(label)].append(label)
-    chosen = {chance.choice(found) for found in kinds.values()}
+    some = list(kinds.values())
+    if 0 < wanted < len(some):
+        some = [some[i * len(some) // wanted] for i in range(wanted)]
+    chosen = {chance.choice(found) for found in some}
     rest = [label for label in labels if label not in chosen]
     missing = wanted - len(chosen)
     if missing > 0:

@@ -268,6 +268,7 @@ def built_in(name: str) -> Pipeline:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["simple", "chore", "bug", "document", "feature"])
 async def test_every_edge_is_walked(world: World, name: str) -> None:
     taken: set[str | None] = set()

@@ -29,6 +29,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield found
 
 
+@pytest.mark.slow
 @settings(
     max_examples=30,
     deadline=None,

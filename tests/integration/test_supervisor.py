@@ -182,6 +182,7 @@ async def test_what_is_lost_again_and_again_is_an_alarm(world: World) -> None:
     assert (types.count("task.repaired"), types.count("task.stranded")) == (repairs.MOST, 1)
 
 
+@pytest.mark.slow
 async def test_a_runner_that_hangs_is_ended_with_its_agent(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

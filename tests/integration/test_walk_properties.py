@@ -33,6 +33,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         yield found
 
 
+@pytest.mark.slow
 @settings(
     max_examples=25,
     deadline=None,
