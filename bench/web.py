@@ -259,7 +259,7 @@ def _opened(context: BrowserContext, address: str, sought: str) -> Page:
     context.new_cdp_session(page).send("Network.clearBrowserCache")
     page.add_init_script(sought + FIRST)
     page.goto(address)
-    page.wait_for_function("window.seen !== null")
+    page.wait_for_selector("[data-task]")
     return page
 
 
