@@ -59,7 +59,7 @@ REACTED = """new Promise((done) => {
 PAINTED = """
 window.painted = new Promise((done) => {
   const begun = performance.now();
-  const shown = (one) => one.shadowRoot?.textContent.includes('value_0');
+  const shown = (one) => one.shadowRoot?.textContent.includes('v0 = f');
   const look = () => [...document.querySelectorAll('[data-file] *')].some(shown)
     ? done(performance.now() - begun)
     : requestAnimationFrame(look);
@@ -130,7 +130,7 @@ def _with_an_agent() -> list[Row]:
             },
         }
         (settings.home / "config.json").write_text(json.dumps(config))
-        text = "".join(f"value_{n} = compute({n})\n" for n in range(LINES))
+        text = "".join(f"v{n} = f({n})\n" for n in range(LINES))
         steps = [
             {"write": {"path": "long.py", "text": text}},
             {"commit": "Long"},
@@ -183,11 +183,10 @@ def _diff(context: BrowserContext, address: str, api: httpx.Client, project: str
 def _transcript(
     context: BrowserContext, address: str, api: httpx.Client, project: str
 ) -> list[Row]:
+    changed = api.patch("settings", json={"set": {"defaultAgentType": "chatty"}})
+    assert changed.is_success, changed.text
     task = _task(api, project, "Talk")
-    prompt = _until(lambda: api.get(f"tasks/{task}").json()["prompts"])
-    assert prompt
-    run = api.post(f"tasks/{task}/runs", json={"agent": "chatty", "mode": "implement"})
-    assert run.is_success, run.text
+    run = _until(lambda: api.get(f"tasks/{task}").json()["run"])
     page = context.new_page()
     page.goto(f"{address}/tasks/{task}?tab=transcript")
     page.get_by_text("of a test that says").first.wait_for()
@@ -199,7 +198,7 @@ def _transcript(
     share = 100 * (_busy(session) - before) / (time.monotonic() - begun)
     nodes = page.evaluate(NODES)
     page.close()
-    api.post(f"runs/{run.json()['id']}/stop")
+    api.post(f"runs/{run['id']}/stop")
     return [
         _row(
             "transcript, 1,000 lines a second, main thread", f"{share:.0f} %", "< 30 %", share < 30
