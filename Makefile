@@ -26,7 +26,8 @@ test: web
 # Real agents against a scripted model; the first time it fetches 2.5 GB of them into .agents/.
 test-agents: setup
 	$(BIN)/python scripts/install_agents.py
-	AM_TEST_PROFILES=1 $(BIN)/python -m pytest -q tests/real_agents tests/contract/test_agents.py
+	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
+		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py
 
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web

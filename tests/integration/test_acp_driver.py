@@ -12,6 +12,8 @@ from agents_manager.domain import permission
 from agents_manager.domain.run import ErrorClass
 from tests.acp import Sheet, driver, one_line, outcome, talk
 
+pytestmark = pytest.mark.slow  # With the real agents: make test-agents.
+
 READY = {"outcome": {"name": "pr_ready"}}
 LOADS = {"able": {"loadSession": True}}
 

@@ -15,6 +15,8 @@ from agents_manager.flow import tasks
 from tests.acp import command
 from tests.worlds import ANN, World, working
 
+pytestmark = pytest.mark.slow  # With the real agents: make test-agents.
+
 READY = {"outcome": {"name": "no_changes", "payload": {"reason": "All is said."}}}
 
 
