@@ -2,10 +2,14 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Self
 
 from agents_manager.errors import HostLocked
+
+LEFTOVER_S = 5.0
+"""How long a lock may outlive the server that took it."""
 
 
 class HostLock:
@@ -17,15 +21,13 @@ class HostLock:
 
     def __enter__(self) -> Self:
         fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(fd, 32, 0).decode().strip() or "unknown"
+        if not _taken(fd):
+            holder = _holder(fd) or "unknown"
             os.close(fd)
             raise HostLocked(
                 f"Another server (process {holder}) already works on {self._path.parent}. "
                 "Stop it first, or use another AM_HOME."
-            ) from None
+            )
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)
         self._fd = fd
@@ -35,6 +37,35 @@ class HostLock:
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
+
+
+def _taken(fd: int) -> bool:
+    """At once, or a moment later where it is held for nobody: by a program that only looks, or by a
+    child of a killed server that has not become another program yet."""
+    end = time.monotonic() + LEFTOVER_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if _is_process(_holder(fd)) or time.monotonic() > end:
+                return False
+            time.sleep(0.02)
+        else:
+            return True
+
+
+def _holder(fd: int) -> str:
+    return os.pread(fd, 32, 0).decode().strip()
+
+
+def _is_process(holder: str) -> bool:
+    try:
+        os.kill(int(holder), 0)
+    except PermissionError:
+        return True
+    except (ValueError, ProcessLookupError):
+        return False
+    return True
 
 
 def is_live(home: Path) -> bool:
