@@ -157,6 +157,6 @@ def test_a_lock_names_no_address_and_all_systems() -> None:
     cut = {key: value for key, value in whole.items() if not key.endswith("/c")}
     [missing] = problems({"packages": cut})
     assert "node_modules/a needs c" in missing
-    placed = {**whole, "node_modules/b": {"resolved": "https://registry.example/b.tgz"}}
+    placed = {**whole, "node_modules/b": {"resolved": "somewhere"}}
     [named] = problems({"packages": placed})
     assert "node_modules/b names an address" in named
