@@ -1,9 +1,10 @@
 """The task page: who moves next, what can be done and why not, and what happened."""
 
+import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.am_program import until
 from tests.web.conftest import Work
@@ -53,9 +54,15 @@ def test_parts_have_addresses_and_keys(page: Page, work: Work) -> None:
 def test_a_move_that_is_refused_says_why_before_it_is_made(page: Page, work: Work) -> None:
     first = work.task("Build the shop", start=False)
     task = work.task(start=False, dependencies=[first], **SIMPLE)
+    pipelines: list[Route] = []
+    page.route("**/api/v1/pipelines/simple*", lambda route: pipelines.append(route))
     page.goto(work.url(f"tasks/{task}"))
     heading(page)
     page.keyboard.press("t")
+    # What a move does is not known yet: "Cancel" must not pass for one that needs no second click.
+    expect(page.get_by_role("menuitem")).to_have_text([re.compile("Move by force")])
+    for route in pipelines:
+        route.continue_()
     start = page.get_by_role("menuitem", name="Start")
     expect(start).to_contain_text('It waits for "Build the shop".')
     expect(start).to_be_disabled()

@@ -42,6 +42,7 @@ test("a move that only the agent stands in the way of can be made by stopping it
   expect(doing).toMatchObject({ possible: true, stops: true, ends: false });
   expect(gone).toMatchObject({ ends: true, title: "Gone" });
   expect(choices(view({ moves }), statuses)[0]).toMatchObject({ possible: false });
+  expect(choices(view({ moves }), [])).toEqual([]);
 });
 
 test("there is one way onward only where nobody else is to move", () => {

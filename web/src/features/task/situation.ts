@@ -14,16 +14,18 @@ export interface Choice {
   note?: string;
 }
 
+/** Only moves of which it is known what they do: one that ends the task must not pass for another. */
 export function choices(view: TaskView, statuses: Status[]): Choice[] {
-  return view.moves.map((move) => {
+  return view.moves.flatMap((move) => {
     const target = statuses.find((status) => status.id === move.to);
+    if (!target) return [];
     // One that only the agent stands in the way of can be made once it is stopped.
     const byStopping = !move.allowed && view.run !== null && move.reasons.length === 1;
     const reasons = move.reasons.join(" ");
     return {
       move,
-      title: target?.title ?? move.to,
-      ends: target?.category === "final",
+      title: target.title,
+      ends: target.category === "final",
       stops: view.run !== null,
       possible: move.allowed || byStopping,
       note: byStopping ? `${reasons} Choosing it stops the agent first.` : reasons || undefined,
