@@ -32,8 +32,6 @@ SETUP_INPUTS = (
     *("composer.json", "composer.lock", "mix.exs", "mix.lock", "pom.xml", "build.gradle*"),
     *(".tool-versions", ".nvmrc", ".python-version"),
 )
-LATER = frozenset({"notifications", "roles", "sandbox"})
-"""Keys that are known but have no effect yet, and so are not taken."""
 
 
 class _Keys(Value):
@@ -64,6 +62,44 @@ class ReviewConfig(_Keys):
     out."""
     assume_approved: bool = False
     """Take a review by an agent that ends without an outcome for an approval."""
+
+
+class RoleConfig(_Keys):
+    agent: str | None = Field(default=None, min_length=1)
+    """The agent of runs in this role that name none; the default one where left out."""
+    model: str | None = Field(default=None, min_length=1)
+    """The model that this agent is asked to use in this role; as in `agents` where left out."""
+
+
+class SandboxConfig(_Keys):
+    level: Literal["auto", "none"] = "auto"
+    """`auto` is the strongest that there is. This version has none: agents work with the rights of
+    their user, once you consented to it for the project."""
+
+
+class ChannelConfig(_Keys):
+    enabled: Literal[False] = False
+    """Whether questions are sent there."""
+
+    @field_validator("enabled", mode="before")
+    @classmethod
+    def _not_yet(cls, value: object) -> object:
+        if value is True:
+            raise ValueError("this version sends nothing there yet; answer in the web app or by am")
+        return value
+
+
+class NotificationsConfig(_Keys):
+    """Channels besides the web app and the command line."""
+
+    telegram: ChannelConfig = ChannelConfig()
+    """Telegram; not in this version."""
+    slack: ChannelConfig = ChannelConfig()
+    """Slack; not in this version."""
+    desktop: ChannelConfig = ChannelConfig()
+    """Notices on the desktop; not in this version."""
+    webhook: ChannelConfig = ChannelConfig()
+    """Signed requests to an address of yours; not in this version."""
 
 
 class LimitsConfig(_Keys):
@@ -288,6 +324,9 @@ class Config(_Keys):
     the run fails."""
     review: ReviewConfig = ReviewConfig()
     """Reviews by an agent."""
+    roles: Mapping[str, RoleConfig] = Field(default_factory=dict[str, RoleConfig])
+    """Who works in a role, by its name: a mode such as `plan`, `implement` or `review`, or one that
+    a pipeline of yours names."""
     instructions: str | None = Field(default=None, max_length=100_000)
     """What every prompt says, before the `.agents-manager/instructions.md` of the project."""
     forge: ForgeConfig = ForgeConfig()
@@ -301,6 +340,10 @@ class Config(_Keys):
     """When people are reminded of open questions, by every channel."""
     quiet_hours: QuietHoursConfig | None = None
     """When they are not; what falls due then is sent at their end."""
+    notifications: NotificationsConfig = NotificationsConfig()
+    """Where questions are sent to, besides the web app and the command line."""
+    sandbox: SandboxConfig = SandboxConfig()
+    """How agents are kept apart from the rest of the machine."""
     retention: RetentionConfig = RetentionConfig()
     """How long things are kept; null keeps for ever. In the data directory's file only."""
     retries: RetriesConfig = RetriesConfig()
@@ -361,8 +404,6 @@ def _says(fault: ErrorDetails) -> str:
     key = str(fault["loc"][-1])
     match fault["type"]:
         case "extra_forbidden":
-            if key in LATER:
-                return f'"{key}" is not supported yet; leave it out.'
             return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
         case "union_tag_invalid":
             adapter = str(fault.get("ctx", {}).get("tag"))
@@ -381,6 +422,9 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "limits": LimitsConfig,
             "budgets": BudgetsConfig,
             "review": ReviewConfig,
+            "roles": RoleConfig,
+            "notifications": ChannelConfig if place[2:] else NotificationsConfig,
+            "sandbox": SandboxConfig,
             "forge": ForgeConfig,
             "reminders": RemindersConfig,
             "retention": RetentionConfig,

@@ -43,6 +43,7 @@ from agents_manager.flow.ports import (
     Edit,
     Layer,
     ProjectConfig,
+    Role,
     RunLimits,
     Setting,
     SetupSpec,
@@ -298,6 +299,8 @@ class Work:
             return "run"
         if key in self.overrides.hook:
             return "hook"
+        if key in self.overrides.role:
+            return "role"
         if key in SHARED and self._own(key) is None:
             return reading.layer(key) or "default"
         return reading.layer("agents", self.agent, key) or "adapter default"
@@ -332,6 +335,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
         max_fix_rounds=config.max_fix_rounds,
         review_agent=config.review.agent,
         assume_approved=config.review.assume_approved,
+        roles={name: Role(agent=r.agent, model=r.model) for name, r in config.roles.items()},
         commands=_commands(checks, own, config.setup),
         commands_fingerprint=_fingerprint(checks, own, config.setup),
         own_agents=own,

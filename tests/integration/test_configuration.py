@@ -14,6 +14,7 @@ from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import remedies, tasks
 from tests import worlds
+from tests.integration.test_built_in_pipelines import says, work
 from tests.repos import executable, run
 from tests.worlds import ANN, GREETING, World
 
@@ -267,3 +268,30 @@ async def test_a_server_that_starts_with_a_broken_file_waits_with_its_runs(
         world.configure({})
         assert (await world.until(task, "review")).runs[0].id == run.id
         await world.until(queued, "review")
+
+
+async def test_a_role_has_its_agent_and_its_model(world: World) -> None:
+    roles = {"plan": {"agent": "planner", "model": "deep"}, "implement": {"model": "quick"}}
+    world.configure({"agents": {"planner": {"adapter": "scripted"}}, "roles": roles})
+    world.project = await tasks.trust_project(world.s, world.project)
+    script = {"plan": [says("plan_complete")], "implement": [work("one")]}
+    task = await world.start(script, pipeline="feature")
+    await world.until(task, "planned")
+    await world.review(task, "approved")
+    planned, built = (await world.until(task, "pr_review")).runs
+    assert (planned.agent, planned.model) == ("planner", "deep")
+    assert (built.agent, built.model) == ("scripted", "quick")
+    assert [kept.layer for kept in built.settings or () if kept.key == "model"] == ["role"]
+
+
+async def test_another_agent_in_a_role_is_not_given_its_model(world: World) -> None:
+    roles = {"implement": {"agent": "builder", "model": "quick"}}
+    agents = {"builder": {"adapter": "scripted"}, "other": {"adapter": "scripted"}}
+    world.configure({"agents": agents, "roles": roles})
+    world.project = await tasks.trust_project(world.s, world.project)
+    task = await stopped(world)
+    order = remedies.Order(agent="other")
+    await world.s.store.write(lambda tx: remedies.start_run(tx, world.s, task.id, ANN, order))
+    built, other = (await world.wait(task, lambda v: bool(v.prompts), "asked")).runs
+    assert (built.agent, built.model) == ("builder", "quick")
+    assert (other.agent, other.model) == ("other", None)

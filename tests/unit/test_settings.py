@@ -564,9 +564,13 @@ def test_what_is_not_run_now_is_trusted_all_the_same(
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"sandbox": {"level": "auto"}}, 'sandbox: "sandbox" is not supported yet; leave it out.'),
-        ({"notifications": {}}, 'notifications: "notifications" is not supported yet'),
-        ({"roles": {}}, 'roles: "roles" is not supported yet'),
+        ({"sandbox": {"level": "strong"}}, "sandbox.level: Input should be 'auto' or 'none'"),
+        (
+            {"notifications": {"slack": {"enabled": True}}},
+            "line 4, notifications.slack.enabled: this version sends nothing there yet",
+        ),
+        ({"notifications": {"telegramm": {}}}, 'Did you mean "telegram"?'),
+        ({"roles": {"plan": {"modell": "deep"}}}, 'Did you mean "model"?'),
         ({"forge": {"type": "github"}}, "forge.type: Input should be 'local'"),
         ({"limits": {"host": 2}}, "line 3, limits.host: it is for the whole machine and"),
         ({"limits": {"projct": 2}}, 'Did you mean "project"?'),

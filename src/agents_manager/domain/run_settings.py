@@ -46,12 +46,13 @@ class StartParams(RunSettings):
 class Overrides(Value):
     """The layers of a run above the files, as they were given."""
 
+    role: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     hook: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     run: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
     @property
     def together(self) -> dict[str, Any]:
-        return {**self.hook, **self.run}
+        return {**self.role, **self.hook, **self.run}
 
 
 NONE = Overrides()

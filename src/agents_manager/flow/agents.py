@@ -8,9 +8,10 @@ from typing import Any
 from agents_manager.domain.names import visible
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, NotConsented, NotTrusted
-from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, ProjectConfig, Services
+from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, ProjectConfig, Role, Services
 
 NOTHING: Mapping[str, Any] = {}
+REVIEW = "review"
 SHOWN = 5
 LONGEST = 200
 
@@ -73,6 +74,30 @@ def reviewer(s: Services, project: Project) -> str | None:
         return s.configs.of(project).review_agent
     except InvalidConfig:
         return None
+
+
+def of_role(s: Services, project: Project, mode: str) -> str | None:
+    """The agent that the project has for a mode, which is the role of its run."""
+    named = reviewer(s, project) if mode == REVIEW else None
+    return named or _role(s, project, mode).agent
+
+
+def settings_of_role(
+    s: Services, project: Project, mode: str, agent: str | None
+) -> Mapping[str, Any]:
+    """A model is of its agent: it means nothing to another that works in the role."""
+    role = _role(s, project, mode)
+    if role.model is None:
+        return NOTHING
+    default = s.configs.of(project).default_agent
+    return {"model": role.model} if (agent or default) == (role.agent or default) else NOTHING
+
+
+def _role(s: Services, project: Project, mode: str) -> Role:
+    try:
+        return s.configs.of(project).roles.get(mode, Role())
+    except InvalidConfig:
+        return Role()
 
 
 def check_trust(s: Services, name: str, project: Project) -> None:

@@ -23,13 +23,12 @@ from agents_manager.domain.pipeline import HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
-from agents_manager.domain.task import SYSTEM, EffectRow, Task
+from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
 from agents_manager.flow import agents, phases
 from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
-REVIEW = "review"
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -173,23 +172,27 @@ def _queue_run(
     resume: ResumePoint,
     own: Mapping[str, Any],
 ) -> RunId:
-    """The hook's own mode and agent win, and that a project has an agent for reviews; the resume
-    point fills what is left out. A session is gone on with only by the same agent in the same
-    mode, so a reviewer never has that of the author; then what was set for its run stays set."""
+    """The hook's own mode and agent win; the resume point and the role fill what is left out. A
+    session is gone on with only by the same agent in the same mode, so a reviewer never has that of
+    the author; then what was set for its run stays set."""
     mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
     named = hook.params.get("agent") or hook.params.get("agentType")
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
     runs = tx.runs.of_task(task.id)
-    reviewer = agents.reviewer(s, tx.projects.get(task.project_id)) if mode == REVIEW else None
-    if resume.mode == REVIEW != mode:
+    project = tx.projects.get(task.project_id)
+    if resume.mode == agents.REVIEW != mode:
         resume = _author(runs, mode, phase_id) or resume
-    agent = str(named) if named else reviewer or resume.agent
+    agent = str(named) if named else _next_agent(s, project, mode, resume)
     before = next((r for r in runs if r.id == resume.run), None)
     was_in = before.phase_id if before else None
     same = mode == resume.mode and agent == resume.agent and phase_id == was_in
     kept = before.overrides.run if before and same else NOTHING
-    overrides = Overrides(hook=run_settings.picked(hook.params), run={**kept, **own})
+    overrides = Overrides(
+        role=agents.settings_of_role(s, project, mode, agent),
+        hook=run_settings.picked(hook.params),
+        run={**kept, **own},
+    )
     run_id = RunId(s.ids.new())
     now = s.clock.now()
     model = overrides.together.get("model")
@@ -227,6 +230,15 @@ def _queue_run(
     queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)
     tx.events.add(task.id, queued, SYSTEM, now)
     return run_id
+
+
+def _next_agent(s: Services, project: Project, mode: str, resume: ResumePoint) -> str | None:
+    """Whoever works in a mode goes on in it. Into another, an agent that only had the role of its
+    mode is not taken along."""
+    if resume.mode == mode and resume.agent:
+        return resume.agent
+    in_its_role = resume.mode and resume.agent == agents.of_role(s, project, resume.mode)
+    return agents.of_role(s, project, mode) or (None if in_its_role else resume.agent)
 
 
 def _author(runs: Sequence[Run], mode: str, phase_id: str | None) -> ResumePoint | None:

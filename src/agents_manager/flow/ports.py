@@ -1028,6 +1028,14 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """Who works in a role of a pipeline, where that is not left to the defaults."""
+
+    agent: str | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectConfig:
     """The settings of a project that the flow acts on, already merged and checked."""
 
@@ -1044,6 +1052,7 @@ class ProjectConfig:
     """How often an agent is asked to mend what failed checks found."""
     review_agent: str | None
     """The agent that reviews work before people do."""
+    roles: Mapping[str, Role]
     assume_approved: bool
     """Whether a review by an agent that ends without an outcome is an approval."""
     commands: Mapping[str, str]

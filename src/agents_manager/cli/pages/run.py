@@ -89,9 +89,11 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
 
 def _set(run: Run) -> str:
     """What was set for this run alone, and by whom."""
-    by_hook = [f"{key}={json.dumps(value)} (hook)" for key, value in run.overrides.hook.items()]
-    by_hand = [f"{key}={json.dumps(value)} (run)" for key, value in run.overrides.run.items()]
-    return ", ".join([*by_hook, *by_hand])
+    return ", ".join(
+        f"{key}={json.dumps(value)} ({layer})"
+        for layer, said in run.overrides
+        for key, value in said.items()
+    )
 
 
 def told(system: str | None, first: str, later: Sequence[str]) -> Iterator[Block]:
