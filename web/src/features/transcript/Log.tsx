@@ -1,5 +1,13 @@
 import { ArrowDown } from "lucide-react";
-import { type ReactNode, useCallback, useDeferredValue, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { Virtuoso } from "react-virtuoso";
 import type { Run } from "@/api/client";
 import { useShortcuts } from "@/app/keys";
@@ -52,6 +60,11 @@ export function Log({
   const first = useFirst(rows);
   const tell = useCallback((on: boolean) => store.follow(on), [store]);
   const { list, following, set, atBottom, attach, toEnd } = useFollow(rows, link === null, tell);
+  const [atTop, setAtTop] = useState(false);
+  // Also when the reader stays there, or was there before following ended.
+  useEffect(() => {
+    if (atTop && !following && rows.length > 0) void store.older();
+  }, [atTop, following, rows, store]);
   const [open, toggle] = useKeys();
   const [current, setCurrent] = useState<string | null>(null);
   const box = useRef<HTMLInputElement>(null);
@@ -124,7 +137,8 @@ export function Log({
             atBottomThreshold={30}
             atBottomStateChange={atBottom}
             totalListHeightChanged={toEnd}
-            startReached={() => !following && void store.older()}
+            atTopThreshold={300}
+            atTopStateChange={setAtTop}
             endReached={() => store.newer()}
             computeItemKey={(_, row) => row.key}
             context={{ above: state.window.above, older: () => void store.older() }}
