@@ -210,15 +210,19 @@ _numbers = iter(range(1, 1_000_000))
 
 def make_work(site: Site, files: repos.Files | None = None) -> Work:
     name = f"shop{next(_numbers)}"
-    repo = site.folder / name
+    repo = make_repo(site.folder / name, files)
+    site.post("projects", {"path": str(repo), "name": name})
+    return Work(site, name, repo)
+
+
+def make_repo(repo: Path, files: repos.Files | None = None) -> Path:
     repo.mkdir()
     git = ["git", "-C", str(repo), "-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
     subprocess.run(["git", "init", "-q", "-b", "main", str(repo)], check=True)
     repos.write(repo, files or {"README.md": "# Shop\n"})
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-q", "-m", "First"], check=True)
-    site.post("projects", {"path": str(repo), "name": name})
-    return Work(site, name, repo)
+    return repo
 
 
 @pytest.fixture

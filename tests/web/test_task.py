@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests import repos
 from tests.e2e.am_program import until
 from tests.web.conftest import Work
+from tests.web.test_inbox import SPLIT, ends
 
 SIMPLE: dict[str, Any] = {"pipeline": "simple"}
 WORKS = {
@@ -203,3 +205,59 @@ def test_it_fits_a_phone(phone: Page, work: Work) -> None:
         expect(phone.get_by_role("region", name="Question")).to_be_visible()
         wide = "document.getElementById('main').scrollWidth - window.innerWidth"
         assert phone.evaluate(wide) <= 0
+
+
+def test_phases_that_have_not_begun_are_moved_and_left_out(page: Page, work: Work) -> None:
+    task = work.task(script={**ends("propose_split", SPLIT), **HANGS})
+    prompt = work.prompt(task)
+    work.site.post(f"prompts/{prompt['id']}/answer", {"decision": "approved"})
+    page.goto(work.url(f"tasks/{task}"))
+    rows = page.get_by_role("listitem").filter(has=page.get_by_text("Keep it.")).locator("../li")
+    expect(rows).to_contain_text(["Store", "Show", "Tidy"])
+    page.get_by_role("button", name="Move up: Tidy").click()
+    expect(rows).to_contain_text(["Store", "Tidy", "Show"])
+    page.get_by_role("button", name="Skip: Show").click()
+    page.get_by_role("dialog").get_by_role("button", name="Skip the phase").click()
+    expect(rows.nth(2)).to_contain_text("skipped")
+    states = {one["name"]: one["status"] for one in work.view(task)["phases"]}
+    assert states == {"Store": "active", "Tidy": "pending", "Show": "skipped"}
+
+
+def test_a_snapshot_is_restored_to_a_branch(page: Page, work: Work) -> None:
+    left = [{"write": {"path": "draft.html", "text": "<p>\n"}}, {"say": "Wait."}, {"hang": True}]
+    task = work.task(script={"implement": [left, *HANGS["implement"]]}, **SIMPLE)
+    run = until(lambda: (work.view(task)["run"] or {}).get("id"))
+    output = work.site.home / "jobs" / run / "1" / "output"
+    until(lambda: output.exists() and "Wait." in output.read_text())
+    work.site.post(f"runs/{run}/stop")
+    work.prompt(task)
+    work.site.post(f"tasks/{task}/runs")
+    page.goto(work.url(f"tasks/{task}"))
+    page.get_by_role("button", name="Restore").click()
+    dialog = page.get_by_role("dialog", name="Restore snapshot 1?")
+    dialog.get_by_label("As a new branch").fill("main")
+    dialog.get_by_role("button", name="Restore").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("main")
+    dialog.get_by_label("As a new branch").fill("kept")
+    dialog.get_by_role("button", name="Restore").click()
+    expect(page.get_by_text("Snapshot 1 is restored to kept.")).to_be_visible()
+    assert repos.run(work.repo, "show", "kept:draft.html") == "<p>"
+
+
+def test_versions_of_a_plan_are_compared(page: Page, work: Work) -> None:
+    words = ("A box.", "A page of its own.", "A page of its own.")
+    plans = [[{"say": f"# Plan\n\n{one}\n"}, {"outcome": "plan_complete"}] for one in words]
+    task = work.task(script={"plan": plans})
+    again = {"decision": "changes_requested", "summary": "Not a box.", "comments": []}
+    for version in (2, 3):
+        work.site.post(f"prompts/{work.prompt(task)['id']}/answer", again)
+        until(lambda v=version: len(work.site.get(f"tasks/{task}/documents")["items"]) == v)
+    page.goto(work.url(f"tasks/{task}"))
+    page.get_by_role("button", name="What changed").click()
+    expect(page.get_by_text("Nothing changed.")).to_be_visible()
+    page.get_by_label("Version of plan").select_option("2")
+    expect(page.get_by_text("-A box.")).to_be_visible()
+    expect(page.get_by_text("+A page of its own.")).to_be_visible()
+    page.get_by_label("Version of plan").select_option("1")
+    expect(page.get_by_role("button", name="What changed")).to_be_disabled()
+    expect(page.get_by_text("A box.", exact=True)).to_be_visible()

@@ -168,6 +168,7 @@ class Usage(Out):
 
 
 class Overrides(Out):
+    role: Json
     hook: Json
     run: Json
 

@@ -1,4 +1,4 @@
-// From openapi.json 8375714672c38464ca284466cd1b11aadf3a5b13d810d4221d397ec4ece9d5ed; write it again with: npm run api
+// From openapi.json 0f964ddd8cadc67138576983d01ce2379c58e01c9b8e90b625c9df6e19326ada; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -2542,6 +2542,10 @@ export interface components {
         };
         /** Overrides */
         Overrides: {
+            /** Role */
+            role: {
+                [key: string]: unknown;
+            };
             /** Hook */
             hook: {
                 [key: string]: unknown;

@@ -172,7 +172,7 @@ function One({ project }: { project: Project }) {
                 </Button>
               )}
             >
-              An agent then reads and writes with your rights. Every such run says *unsandboxed*.
+              An agent then reads and writes with your rights. Every such run says “unsandboxed”.
             </Confirm>
           </>
         )}

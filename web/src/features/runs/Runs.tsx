@@ -55,8 +55,7 @@ export function Runs() {
               </Button>
             )}
           >
-            Work that was not committed is kept on snapshots. Each task stays where it is and asks
-            what to do.
+            Work that was not committed is kept. Each task stays where it is and asks what to do.
           </Confirm>
         )
       }

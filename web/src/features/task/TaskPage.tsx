@@ -150,7 +150,7 @@ function Shown({ view }: { view: TaskView }) {
           }}
         >
           <p>The task stays where it is, and you are asked how to go on.</p>
-          <p>Work that the agent did not commit is kept on a snapshot.</p>
+          <p>Work that the agent did not commit is kept.</p>
         </Sure>
       )}
       {wished === "run" && <RunDialog view={view} run={actions.run} onClose={close} />}

@@ -36,13 +36,14 @@ export const taskQueries = {
   difference: (id: string, name: string, since: number, to: number) =>
     queryOptions({
       queryKey: ["task", id, "documents", name, since, to],
-      queryFn: () =>
-        data(
+      // An answer without a body, when nothing changed, is no text to the client.
+      queryFn: async () =>
+        (await data(
           api.GET("/api/v1/tasks/{task_id}/documents/{name}/diff", {
             params: { path: { task_id: id, name }, query: { from: since, to } },
             parseAs: "text",
           }),
-        ),
+        )) ?? "",
       staleTime: Number.POSITIVE_INFINITY,
     }),
   snapshots: (id: string) =>
