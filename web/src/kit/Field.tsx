@@ -15,7 +15,7 @@ export function Input({
   className,
   ...rest
 }: InputHTMLAttributes<HTMLInputElement> & { ref?: Ref<HTMLInputElement> }) {
-  return <input className={cx(box, "h-8 max-sm:h-11", className)} {...rest} />;
+  return <input className={cx(box, "h-8 py-0 max-sm:h-11", className)} {...rest} />;
 }
 
 /** Grows with its text. */
@@ -37,7 +37,7 @@ export function TextArea({
 }
 
 export function Select({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
-  return <select className={cx(box, "h-8 w-auto pr-7 max-sm:h-11", className)} {...rest} />;
+  return <select className={cx(box, "h-8 w-auto py-0 pr-7 max-sm:h-11", className)} {...rest} />;
 }
 
 /** A label over a control, which gets its id. */

@@ -48,7 +48,7 @@ export function Transcript({
           runs.length > 1 && (
             <Select
               aria-label="Run"
-              className="min-w-0 max-w-64 max-sm:w-full max-sm:max-w-none"
+              className="min-w-0 max-w-80 max-sm:w-full max-sm:max-w-none"
               value={run.id}
               onChange={(event) => choose(event.target.value)}
             >

@@ -1,0 +1,128 @@
+"""Takes the pictures of the documentation: every page of the web app, on the demo's tasks.
+
+    python scripts/pictures.py [NAME ...]
+
+It needs Chromium. Look at what it made before you commit it.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import httpx
+from playwright.sync_api import Browser, sync_playwright
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+AM = Path(sys.executable).with_name("am")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+SETTLED_MS = 2500
+TRIES = 20
+PAGES = {
+    "inbox": "inbox",
+    "board": "board",
+    "tasks": "tasks",
+    "task": "tasks/{asks}",
+    "transcript": "tasks/{works}?tab=transcript",
+    "changes": "tasks/{reviewed}?tab=changes",
+    "timeline": "tasks/{reviewed}?tab=timeline",
+    "task-runs": "tasks/{reviewed}?tab=runs",
+    "runs": "runs",
+    "pipelines": "pipelines",
+    "pipeline": "pipelines/feature",
+    "costs": "costs",
+    "performance": "performance",
+    "projects": "projects",
+    "settings": "settings?section=project",
+    "access": "settings?section=access",
+}
+ON_A_PHONE = ("inbox", "board", "task")
+DARK = ("board", "changes")
+
+
+def main(names: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as home:
+        demo = subprocess.Popen(
+            [AM, "demo", "--json", "--home", home, "--port", "0"],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert demo.stdout
+        try:
+            told = json.loads(_document(demo))
+            _take(told["address"], Path(home, "token").read_text().strip(), names)
+        finally:
+            demo.terminate()
+            demo.wait()
+
+
+def _document(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout
+    text = ""
+    for line in process.stdout:
+        text += line
+        if line.startswith("}"):
+            break
+    return text
+
+
+def _take(address: str, token: str, names: list[str]) -> None:
+    headers = {"Authorization": f"Bearer {token}"}
+    http = httpx.Client(base_url=f"{address}/api/v1/", headers=headers, timeout=60)
+    tasks = _tasks(http)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
+        for name, path in PAGES.items():
+            place = f"{address}/{path.format(**tasks)}"
+            kinds = [("", DESK, "light")]
+            kinds += [("-phone", PHONE, "light")] if name in ON_A_PHONE else []
+            kinds += [("-dark", DESK, "dark")] if name in DARK else []
+            for suffix, size, scheme in kinds:
+                if not names or name + suffix in names:
+                    link = http.post("login-links").json()["url"]
+                    _picture(browser, link, place, size, scheme, f"{name}{suffix}.png")
+        browser.close()
+
+
+def _tasks(http: httpx.Client) -> dict[str, str]:
+    """A task that asks, one at which an agent works, and one whose work waits for a review, once
+    the demo has come so far."""
+    settled = 0
+    for _ in range(TRIES):
+        prompts = http.get("prompts").json()["items"]
+        by_type = {one["prompt"]["type"]: one["prompt"]["task_id"] for one in prompts}
+        live = http.get("runs", params={"live": True}).json()["items"]
+        if len(prompts) == settled and {"info_request", "review"} <= by_type.keys() and live:
+            return {
+                "asks": by_type["info_request"],
+                "reviewed": by_type["review"],
+                "works": live[0]["task_id"],
+            }
+        settled = len(prompts)
+        time.sleep(5)
+    raise SystemExit("The demo did not come to a question, a review and an agent at work.")
+
+
+def _picture(
+    browser: Browser, link: str, place: str, size: dict[str, int], scheme: str, name: str
+) -> None:
+    context = browser.new_context(
+        viewport={"width": size["width"], "height": size["height"]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto(link)
+    page.wait_for_url(lambda url: "/login" not in url)
+    page.goto(place)
+    page.wait_for_timeout(SETTLED_MS)
+    page.screenshot(path=PICTURES / name)
+    context.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
