@@ -18,6 +18,7 @@ from agents_manager.domain.cost import MAX_USD, Price
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
 from agents_manager.domain.run import ErrorClass
+from agents_manager.domain.task import MergeMethod
 from agents_manager.domain.value import Value
 from agents_manager.errors import closest
 from agents_manager.flow.ports import ANY_MODE
@@ -144,6 +145,9 @@ class BudgetsConfig(_Keys):
 class ForgeConfig(_Keys):
     type: Literal["local"] = "local"
     """Pull requests live in Agents Manager."""
+    merge_method: MergeMethod = MergeMethod.MERGE
+    """How approved work comes into its base: `merge` makes a merge commit, `squash` one commit of
+    all, `rebase` puts each commit on top."""
 
 
 class RemindersConfig(_Keys):

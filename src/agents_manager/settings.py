@@ -359,6 +359,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
         },
         limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
         budgets=config.budgets.value(),
+        merge_method=config.forge.merge_method,
     )
 
 

@@ -183,7 +183,7 @@ def runner(reference: Reference, full: bool) -> tuple[int, list[Case]]:
 
     # How often the runner waits and in how many pieces output comes is not the same every time.
     first = [label for label in labels if label.endswith("#1")]
-    chosen = labels if full else sample(first, kind, 10)
+    chosen = labels if full else sample(first, kind, 6)
     return len(labels), [Case(label, _runner_killed_at(label)) for label in chosen]
 
 
@@ -202,7 +202,7 @@ def _runner_killed_at(label: str) -> Callable[[Path], Result]:
 def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server sees it."""
     deaths = list(_deaths(reference))
-    chosen = deaths if full else _spread(reference, deaths, 12)
+    chosen = deaths if full else _spread(reference, deaths, 8)
     cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
     return len(deaths), cases
 
@@ -210,7 +210,7 @@ def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
 def machine(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server with it."""
     deaths = [replace(d, with_server=True) for d in _deaths(reference) if d.at]
-    chosen = deaths if full else _spread(reference, deaths, 6)
+    chosen = deaths if full else _spread(reference, deaths, 4)
     cases = [Case(_name(reference, d), _all_killed(d)) for d in chosen]
     return len(deaths), cases
 

@@ -8,7 +8,7 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.domain.ids import EffectId
-from agents_manager.domain.task import EffectRow, Project, PullRequest, Task
+from agents_manager.domain.task import EffectRow, MergeMethod, Project, PullRequest, Task
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
 from agents_manager.flow.ports import Conflicted, Forge, Merged, Steps
@@ -39,9 +39,9 @@ class Moody:
         return await self.real.publish(project, task, branch, base, title, body)
 
     async def merge(
-        self, project: Project, pull: PullRequest, head_sha: str
+        self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
     ) -> Merged | Conflicted:
-        return await self.real.merge(project, pull, head_sha)
+        return await self.real.merge(project, pull, head_sha, method)
 
 
 async def test_an_effect_that_fails_is_tried_again(tmp_path: Path, repo: Path) -> None:

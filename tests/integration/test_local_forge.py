@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from agents_manager.domain.task import Project, PullRequest, PullState, Task
+from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
 from agents_manager.errors import GitError, HookFailed, InvalidRepository
 from agents_manager.flow.ports import Conflicted, Forge, Merged, Tx
-from agents_manager.scm import landing
-from agents_manager.scm.git import common_dir
+from agents_manager.scm import joining, landing
+from agents_manager.scm.git import Place, common_dir
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.store.database import Database
 from tests.contract.store_values import PIPELINE, a_project, a_task, pipelines
@@ -31,6 +31,7 @@ __all__ = ["own_home"]
 pytestmark = pytest.mark.usefixtures("own_home")
 
 BRANCH = "agent/x-1a2b3c4d"
+MERGE, SQUASH, REBASE = MergeMethod
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 
@@ -116,7 +117,7 @@ async def test_publishing_again_updates_the_open_one(
 async def test_after_a_merge_only_new_work_opens_another(
     forge: LocalForge, project: Project, task: Task, repo: Path, pull: PullRequest
 ) -> None:
-    await forge.merge(project, pull, pull.head_sha)
+    await forge.merge(project, pull, pull.head_sha, MERGE)
     again = await forge.publish(project, task, BRANCH, "main", task.title, "Body")
     assert (again.id, again.state) == (pull.id, PullState.MERGED)
     run(repo, "switch", "-q", BRANCH)
@@ -141,7 +142,7 @@ async def test_publishing_at_once_from_two_sides(
 async def test_merge_makes_one_commit_however_often(
     forge: LocalForge, project: Project, repo: Path, pull: PullRequest, store: Database, task: Task
 ) -> None:
-    results = [await forge.merge(project, pull, pull.head_sha) for _ in range(3)]
+    results = [await forge.merge(project, pull, pull.head_sha, MERGE) for _ in range(3)]
     assert set(results) == {Merged(sha=sha(repo, "main"))}
     assert (merges(repo), sha(repo, "main^2")) == (1, pull.head_sha)
     subject = "Merge pull request #1: Add Signed-off-by: Eve <e@example.org>"
@@ -157,7 +158,7 @@ async def test_checkout_on_the_base_follows_and_keeps_other_changes(
     forge: LocalForge, project: Project, repo: Path, pull: PullRequest
 ) -> None:
     write(repo, {"b": "mine\n", "untracked": "mine"})
-    await forge.merge(project, pull, pull.head_sha)
+    await forge.merge(project, pull, pull.head_sha, MERGE)
     assert (repo / "a").read_text() == "2\n"
     assert (repo / "new file").exists()
     assert status(repo) == " M b\n?? untracked"
@@ -169,7 +170,7 @@ async def test_checkout_elsewhere_is_left_alone(
 ) -> None:
     run(repo, "switch", "-q", "-c", "mine")
     write(repo, {"a": "mine\n"})
-    await forge.merge(project, pull, pull.head_sha)
+    await forge.merge(project, pull, pull.head_sha, MERGE)
     assert (status(repo), merges(repo)) == (" M a", 1)
 
 
@@ -181,7 +182,7 @@ async def test_other_folders_on_the_base_follow_too(
     run(repo, "worktree", "add", "-q", str(other), "main")
     run(repo, "worktree", "add", "-q", "--force", str(evil), "main")
     (evil / ".git").write_text("gitdir: /nowhere\n")
-    await forge.merge(project, pull, pull.head_sha)
+    await forge.merge(project, pull, pull.head_sha, MERGE)
     assert ((other / "a").read_text(), status(other)) == ("2\n", "")
     assert (evil / "a").read_text() == "1\n"
 
@@ -193,11 +194,11 @@ async def test_changes_in_the_way_stop_the_merge(
     write(repo, {file: "mine\n"})
     before = refs(repo), status(repo)
     with pytest.raises(HookFailed, match=f"uncommitted changes in {file}; commit or stash"):
-        await forge.merge(project, pull, pull.head_sha)
+        await forge.merge(project, pull, pull.head_sha, MERGE)
     assert (refs(repo), status(repo)) == before
     assert (repo / file).read_text() == "mine\n"
     run(repo, "stash", "-q", "-u")
-    assert isinstance(await forge.merge(project, pull, pull.head_sha), Merged)
+    assert isinstance(await forge.merge(project, pull, pull.head_sha, MERGE), Merged)
 
 
 async def test_busy_checkout_can_be_tried_again(
@@ -205,7 +206,7 @@ async def test_busy_checkout_can_be_tried_again(
 ) -> None:
     (repo / ".git/index.lock").touch()
     with pytest.raises(GitError, match="Another git works"):
-        await forge.merge(project, pull, pull.head_sha)
+        await forge.merge(project, pull, pull.head_sha, MERGE)
     assert merges(repo) == 0
 
 
@@ -214,7 +215,7 @@ async def test_conflict_names_the_files(
 ) -> None:
     commit(repo, {"a": "3\n", "new file": "y\n"})
     before = refs(repo)
-    result = await forge.merge(project, pull, pull.head_sha)
+    result = await forge.merge(project, pull, pull.head_sha, MERGE)
     assert isinstance(result, Conflicted)
     assert result.files == ("a", "new file")
     assert "CONFLICT (content): Merge conflict in a" in result.message
@@ -227,7 +228,7 @@ async def test_head_that_moved_after_the_approval_is_refused(
     run(repo, "switch", "-q", BRANCH)
     moved = commit(repo, {"evil": "1"})
     with pytest.raises(HookFailed, match=f"{pull.head_sha}.*{moved}"):
-        await forge.merge(project, pull, pull.head_sha)
+        await forge.merge(project, pull, pull.head_sha, MERGE)
     assert merges(repo) == 0
 
 
@@ -237,7 +238,7 @@ async def test_merge_by_hand_is_noticed(
     run(repo, "merge", "-q", "--no-ff", "-m", "By hand", BRANCH)
     by_hand = sha(repo)
     commit(repo, {"later": "1"})
-    assert await forge.merge(project, pull, pull.head_sha) == Merged(sha=by_hand)
+    assert await forge.merge(project, pull, pull.head_sha, MERGE) == Merged(sha=by_hand)
 
 
 async def test_merging_runs_nothing_an_agent_configured(
@@ -255,7 +256,7 @@ async def test_merging_runs_nothing_an_agent_configured(
     assert spot.exists(), "plain git should fall for it"
     spot.unlink()
     run(repo, "-c", "core.hooksPath=/dev/null", "branch", "-f", "main", "mine")
-    await forge.merge(project, pull, pull.head_sha)
+    await forge.merge(project, pull, pull.head_sha, MERGE)
     assert not spot.exists()
 
 
@@ -270,6 +271,7 @@ async def cut_off(repo: Path, pull: PullRequest, at: str) -> str:
     if at == "commit made":
         return new
     run(repo, "update-ref", f"{landing.INTENTS}/main", new)
+    run(repo, "update-ref", f"{landing.STARTS}/main", "main")
     if at == "intent kept":
         return new
     run(repo, "read-tree", "-m", "-u", "main", new)
@@ -284,7 +286,7 @@ async def test_a_killed_merge_is_completed_once(
     forge: LocalForge, project: Project, repo: Path, pull: PullRequest, at: str
 ) -> None:
     new = await cut_off(repo, pull, at)
-    result = await forge.merge(project, pull, pull.head_sha)
+    result = await forge.merge(project, pull, pull.head_sha, MERGE)
     assert result == Merged(sha=sha(repo, "main"))
     assert (merges(repo), status(repo), (repo / "a").read_text()) == (1, "", "2\n")
     assert list(refs(repo, "refs/agents-manager")) == []
@@ -296,7 +298,7 @@ async def test_a_killed_merge_gives_way_to_what_the_user_did_since(
 ) -> None:
     await cut_off(repo, pull, "files moved")
     run(repo, "commit", "-q", "-m", "Committed what was staged")
-    result = await forge.merge(project, pull, pull.head_sha)
+    result = await forge.merge(project, pull, pull.head_sha, MERGE)
     assert isinstance(result, Merged)
     assert (merges(repo), status(repo), (repo / "a").read_text()) == (1, "", "2\n")
 
@@ -312,3 +314,121 @@ async def test_a_base_that_moves_meanwhile_leaves_nothing_behind(
         await landing.land(repo, await common_dir(repo), "main", old, new)
     assert (sha(repo, "main"), status(repo)) == (moved, "")
     assert list(refs(repo, "refs/agents-manager")) == []
+
+
+# ------------------------------------------------------------------------------ squash and rebase
+
+
+def authors(repo: Path, since: str) -> list[str]:
+    return run(repo, "log", "--reverse", "--format=%an: %s", f"{since}..main").split("\n")
+
+
+@pytest.fixture
+def diverged(repo: Path) -> str:
+    """Two commits of an agent on the branch, and one of somebody else on the base."""
+    run(repo, "switch", "-q", BRANCH)
+    write(repo, {"c": "1\n"})
+    run(repo, "add", "-A")
+    agent = ("-c", "user.name=Agent", "-c", "user.email=agent@example.org")
+    run(repo, *agent, "commit", "-q", "-m", "Second\n\nIn words.")
+    run(repo, "switch", "-q", "main")
+    return commit(repo, {"d": "1\n"}, "Elsewhere")
+
+
+async def test_a_squash_is_one_commit_however_often(
+    forge: LocalForge, project: Project, task: Task, repo: Path, diverged: str
+) -> None:
+    pull = await forge.publish(project, task, BRANCH, "main", "Add it", "")
+    results = [await forge.merge(project, pull, pull.head_sha, SQUASH) for _ in range(3)]
+    assert set(results) == {Merged(sha=sha(repo, "main"))}
+    assert sha(repo, "main^") == diverged
+    words = run(repo, "log", "-1", "--format=%B", "main")
+    assert words.startswith("Add it (#1)\n\n* Work\n* Second\n\nAgents-Manager-Pull: ")
+    assert [(repo / name).read_text() for name in "acd"] == ["2\n", "1\n", "1\n"]
+    assert (status(repo), list(refs(repo, "refs/agents-manager"))) == ("", [])
+
+
+async def test_a_rebase_keeps_each_commit_and_its_author(
+    forge: LocalForge, project: Project, task: Task, repo: Path, diverged: str
+) -> None:
+    pull = await forge.publish(project, task, BRANCH, "main", "Add it", "")
+    results = [await forge.merge(project, pull, pull.head_sha, REBASE) for _ in range(3)]
+    assert set(results) == {Merged(sha=sha(repo, "main"))}
+    assert authors(repo, diverged) == ["Ada Löve: Work", "Agent: Second"]
+    assert run(repo, "log", "-1", "--format=%b%cn", "main") == "In words.\nAda Löve"
+    assert merges(repo) == 0
+    assert [(repo / name).read_text() for name in "acd"] == ["2\n", "1\n", "1\n"]
+    assert (status(repo), list(refs(repo, "refs/agents-manager"))) == ("", [])
+    run(repo, "fsck", "--strict")
+
+
+async def test_a_rebase_of_what_is_on_top_already_only_moves_the_base(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest
+) -> None:
+    assert await forge.merge(project, pull, pull.head_sha, REBASE) == Merged(sha=pull.head_sha)
+    assert sha(repo, "main") == pull.head_sha
+
+
+async def test_a_rebase_leaves_merges_out(
+    forge: LocalForge, project: Project, task: Task, repo: Path, diverged: str
+) -> None:
+    run(repo, "switch", "-q", BRANCH)
+    run(repo, "merge", "-q", "--no-edit", "main")
+    run(repo, "switch", "-q", "main")
+    pull = await forge.publish(project, task, BRANCH, "main", "Add it", "")
+    await forge.merge(project, pull, pull.head_sha, REBASE)
+    assert authors(repo, diverged) == ["Ada Löve: Work", "Agent: Second"]
+    assert merges(repo) == 0
+
+
+@pytest.mark.parametrize("method", [MergeMethod.SQUASH, MergeMethod.REBASE])
+async def test_what_conflicts_is_told_by_every_method(
+    forge: LocalForge, project: Project, repo: Path, pull: PullRequest, method: MergeMethod
+) -> None:
+    before = commit(repo, {"a": "3\n"})
+    result = await forge.merge(project, pull, pull.head_sha, method)
+    assert isinstance(result, Conflicted)
+    assert result.files == ("a",)
+    assert (sha(repo, "main"), list(refs(repo, "refs/agents-manager"))) == (before, [])
+
+
+@pytest.mark.parametrize("method", [MergeMethod.SQUASH, MergeMethod.REBASE])
+@pytest.mark.parametrize("moved", ["files", "branch"])
+async def test_a_killed_squash_or_rebase_is_completed_once(
+    forge: LocalForge,
+    project: Project,
+    task: Task,
+    repo: Path,
+    diverged: str,
+    method: MergeMethod,
+    moved: str,
+) -> None:
+    pull = await forge.publish(project, task, BRANCH, "main", "Add it", "")
+    place = Place(git_dir=await common_dir(repo))
+    new = await joining.made(place, pull, diverged, pull.head_sha, method)
+    assert isinstance(new, str)
+    for ref, at in [
+        (f"{landing.LANDED}/{pull.id}", new),
+        (f"{landing.INTENTS}/main", new),
+        (f"{landing.STARTS}/main", diverged),
+    ]:
+        run(repo, "update-ref", ref, at)
+    run(repo, "read-tree", "-m", "-u", "main", new)
+    if moved == "branch":
+        run(repo, "update-ref", "refs/heads/main", new)
+    assert await forge.merge(project, pull, pull.head_sha, method) == Merged(sha=new)
+    assert (sha(repo, "main"), status(repo)) == (new, "")
+    assert list(refs(repo, "refs/agents-manager")) == []
+
+
+async def test_what_did_not_land_is_not_taken_for_merged(
+    forge: LocalForge, project: Project, task: Task, repo: Path, diverged: str
+) -> None:
+    write(repo, {"c": "in the way\n"})
+    pull = await forge.publish(project, task, BRANCH, "main", "Add it", "")
+    with pytest.raises(HookFailed, match="uncommitted changes in c"):
+        await forge.merge(project, pull, pull.head_sha, SQUASH)
+    assert list(refs(repo, "refs/agents-manager")) == []
+    (repo / "c").unlink()
+    await forge.merge(project, pull, pull.head_sha, SQUASH)
+    assert (repo / "c").read_text() == "1\n"

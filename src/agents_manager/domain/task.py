@@ -134,6 +134,14 @@ class History:
     time: datetime
 
 
+class MergeMethod(StrEnum):
+    """How the commits of a pull request come into its base."""
+
+    MERGE = "merge"
+    SQUASH = "squash"
+    REBASE = "rebase"
+
+
 class PullState(StrEnum):
     OPEN = "open"
     MERGED = "merged"

@@ -45,6 +45,7 @@ from agents_manager.domain.task import (
     ArtifactType,
     EffectRow,
     History,
+    MergeMethod,
     Project,
     PullRequest,
     Task,
@@ -921,7 +922,7 @@ class Forge(Protocol):
         ...
 
     async def merge(
-        self, project: Project, pull: PullRequest, head_sha: str
+        self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
     ) -> Merged | Conflicted: ...
     async def comments(self, project: Project, pull: PullRequest) -> Sequence[Comment]:
         """What people said on the pull request, the oldest first: on its lines and beside them."""
@@ -1074,6 +1075,7 @@ class ProjectConfig:
     limits: RunLimits
     budgets: Budgets
     """What runs may cost."""
+    merge_method: MergeMethod
 
 
 Layer = Literal["adapter default", "default", "user", "project"]

@@ -56,7 +56,8 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     task, project = await task_and_project(s, row)
     pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
     try:
-        result = await s.forge.merge(project, pull, effect.head_sha or pull.head_sha)
+        approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
+        result = await s.forge.merge(project, pull, approved, method)
     except HookFailed:
         # The next review must look at the branch as it is now.
         ground = Ground(pull.head_branch, pull.base_branch, pull.title)

@@ -1,10 +1,10 @@
-"""Moves a branch to a merge commit, and the user's checkout of that branch with it. An intent, a
-ref under `refs/agents-manager/merging/`, stands from before the first file moves until the branch
+"""Moves a branch to the commit of a merge, and the user's checkout of that branch with it. An
+intent, refs under `refs/agents-manager/`, stands from before the first file moves until the branch
 has moved; whoever lands next completes what a killed process left, so a merge happens once."""
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from agents_manager.errors import GitError, HookFailed
@@ -12,6 +12,10 @@ from agents_manager.scm import commits, mending, trees
 from agents_manager.scm.git import Output, Place, branch_tip, commit_of, first_error, git
 
 INTENTS = "refs/agents-manager/merging"
+STARTS = "refs/agents-manager/merging-from"
+"""Where the branch stood; the commits of a rebase are several."""
+LANDED = "refs/agents-manager/landed"
+"""What a pull request became, until that is on record."""
 
 
 async def land(repo: Path, common: Path, base: str, old: str, new: str) -> None:
@@ -20,8 +24,29 @@ async def land(repo: Path, common: Path, base: str, old: str, new: str) -> None:
     checkouts = await _checkouts(repo, store, base)
     for checkout in checkouts:
         await _move_files(checkout, old, new, "--dry-run")
-    await git(store, "update-ref", f"{INTENTS}/{base}", new)
+    meant = f"update {INTENTS}/{base} {new}\nupdate {STARTS}/{base} {old}\n"
+    await git(store, "update-ref", "--stdin", input=meant.encode())
     await _complete(store, checkouts, base, old, new)
+
+
+@asynccontextmanager
+async def known_as(common: Path, name: str, new: str) -> AsyncGenerator[None]:
+    """It is known under the name what lands inside, until that is forgotten."""
+    await git(Place(git_dir=common), "update-ref", f"{LANDED}/{name}", new)
+    try:
+        yield
+    except (GitError, HookFailed):
+        await forget(common, name)
+        raise
+
+
+async def landed(common: Path, name: str) -> str | None:
+    """The commit that was to land under this name; whether it did, the branch says."""
+    return await commit_of(Place(git_dir=common), f"{LANDED}/{name}")
+
+
+async def forget(common: Path, name: str) -> None:
+    await git(Place(git_dir=common), "update-ref", "-d", f"{LANDED}/{name}")
 
 
 async def complete_unfinished(repo: Path, common: Path, base: str) -> None:
@@ -30,7 +55,7 @@ async def complete_unfinished(repo: Path, common: Path, base: str) -> None:
     new = await commit_of(store, f"{INTENTS}/{base}")
     if new is None:
         return
-    old = await commit_of(store, f"{new}^1")
+    old = await commit_of(store, f"{STARTS}/{base}")
     if old and old == await branch_tip(store, base):
         checkouts = await _checkouts(repo, store, base)
         for checkout in checkouts:
@@ -52,7 +77,10 @@ async def _complete(
         for checkout in checkouts:
             await _move_files(checkout, old, new)
             moved.append(checkout)
-        moves = f"update refs/heads/{base} {new} {old}\ndelete {INTENTS}/{base} {new}\n"
+        moves = (
+            f"update refs/heads/{base} {new} {old}\n"
+            f"delete {INTENTS}/{base} {new}\ndelete {STARTS}/{base} {old}\n"
+        )
         note = f"merge {new}: pull request"
         await git(store, "update-ref", "-m", note, "--stdin", input=moves.encode())
     except HookFailed:
@@ -74,7 +102,8 @@ async def _back_out(store: Place, moved: Sequence[Place], base: str, old: str, n
 
 
 async def _withdraw(store: Place, base: str) -> None:
-    await git(store, "update-ref", "-d", f"{INTENTS}/{base}")
+    gone = f"delete {INTENTS}/{base}\ndelete {STARTS}/{base}\n"
+    await git(store, "update-ref", "--stdin", input=gone.encode())
 
 
 async def _checkouts(repo: Path, store: Place, base: str) -> list[Place]:

@@ -1,28 +1,18 @@
 """Pull requests without a forge: they live in our own database, and are merged by git without a
 work tree. Every call looks first, so that doing it again does nothing new."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 
 from agents_manager.domain import comment, names
 from agents_manager.domain.comment import Comment
-from agents_manager.domain.task import Project, PullRequest, PullState, Task
-from agents_manager.errors import GitError, HookFailed
+from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
+from agents_manager.errors import HookFailed
 from agents_manager.flow.ports import Clock, Conflicted, Ids, Merged, Store, Tx
-from agents_manager.scm import commits, landing
-from agents_manager.scm.git import (
-    Output,
-    Place,
-    branch_tip,
-    common_dir,
-    contains,
-    first_error,
-    git,
-    locked,
-    signed,
-)
+from agents_manager.scm import commits, joining, landing
+from agents_manager.scm.git import Place, branch_tip, common_dir, contains, git, locked
 
 BODY_LIMIT = 60_000
-MESSAGE_LIMIT = 2000
 
 
 class LocalForge:
@@ -76,17 +66,21 @@ class LocalForge:
         return await self._store.read(read)
 
     async def merge(
-        self, project: Project, pull: PullRequest, head_sha: str
+        self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
     ) -> Merged | Conflicted:
         repo, head = Path(project.path), commits.checked(head_sha)
         common = await common_dir(repo)
+        mine = await self._store.read(lambda tx: tx.pulls.all_of_task(pull.task_id))
+        known = next(one for one in mine if one.id == pull.id)
         async with locked(common):
-            await landing.complete_unfinished(repo, common, pull.base_branch)
-            result = await _merge(repo, common, pull, head)
+            await landing.complete_unfinished(repo, common, known.base_branch)
+            result = await _merge(repo, common, known, head, method)
         if isinstance(result, Merged):
             now, sha = self._clock.now(), result.sha
             fields = {"state": PullState.MERGED, "merge_sha": sha, "head_sha": head}
             await self._store.write(lambda tx: tx.pulls.update(pull.id, now, **fields))
+            if method is not MergeMethod.MERGE:
+                await landing.forget(common, known.id)
         return result
 
 
@@ -103,13 +97,19 @@ def _cut(body: str) -> str:
     return raw[: BODY_LIMIT - len(note)].decode(errors="ignore") + note
 
 
-async def _merge(repo: Path, common: Path, pull: PullRequest, head: str) -> Merged | Conflicted:
+async def _merge(
+    repo: Path, common: Path, pull: PullRequest, head: str, method: MergeMethod
+) -> Merged | Conflicted:
     place = Place(git_dir=common)
     base = await branch_tip(place, pull.base_branch)
     if base is None:
         raise HookFailed(f'There is no branch "{pull.base_branch}" in "{repo}" to merge into.')
     if await contains(place, base, head):
         return Merged(sha=await _brought_in_by(place, base, head))
+    # As one commit or one by one, the base never holds the head itself.
+    landed = pull.merge_sha if _is_done(pull, head) else await landing.landed(common, pull.id)
+    if landed and await contains(place, base, landed):
+        return Merged(sha=landed)
     if pull.state is PullState.CLOSED:
         raise HookFailed(f"Pull request #{pull.number} is closed.")
     tip = await branch_tip(place, pull.head_branch)
@@ -118,26 +118,19 @@ async def _merge(repo: Path, common: Path, pull: PullRequest, head: str) -> Merg
             f'"{pull.head_branch}" moved after the approval of {head}: it is at '
             f"{tip or 'no commit'} now. Review it again."
         )
-    made = await git(
-        place, "merge-tree", "--write-tree", "-z", "--name-only", base, head, check=False
-    )
-    if made.code == 1:
-        return _conflict(made)
-    if made.code:
-        needs = " (merging needs git 2.38 or newer)" if made.code == 129 else ""
-        raise GitError(f"git merge-tree failed: {first_error(made)}{needs}")
-    tree = made.items[0].decode()
-    message = (
-        f"Merge pull request #{pull.number}: {names.one_line(pull.title)}\n\n"
-        f"Agents-Manager-Pull: {pull.id}\n"
-    )
-    commit = await git(
-        await signed(place),
-        *("commit-tree", tree, "-p", base, "-p", head, "-F", "-"),
-        input=message.encode(errors="replace"),
-    )
-    await landing.land(repo, common, pull.base_branch, base, commit.line)
-    return Merged(sha=commit.line)
+    new = await joining.made(place, pull, base, head, method)
+    if isinstance(new, Conflicted):
+        return new
+    async with _remembered(common, pull, new, method):
+        await landing.land(repo, common, pull.base_branch, base, new)
+    return Merged(sha=new)
+
+
+def _remembered(
+    common: Path, pull: PullRequest, new: str, method: MergeMethod
+) -> AbstractAsyncContextManager[None]:
+    merge = method is MergeMethod.MERGE
+    return nullcontext() if merge else landing.known_as(common, pull.id, new)
 
 
 async def _brought_in_by(place: Place, base: str, head: str) -> str:
@@ -146,18 +139,3 @@ async def _brought_in_by(place: Place, base: str, head: str) -> str:
         place, "rev-list", "--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}"
     )
     return line.line.split("\n")[0] or head
-
-
-def _conflict(made: Output) -> Conflicted:
-    """Reads the tree, the files, an empty entry, then records of paths, a kind and a message."""
-    entries = made.items
-    end = entries.index(b"", 1)
-    files = tuple(dict.fromkeys(name.decode(errors="replace") for name in entries[1:end]))
-    messages: list[str] = []
-    rest = iter(entries[end + 1 :])
-    for count in rest:
-        for _ in range(int(count) + 1):
-            next(rest)
-        messages.append(next(rest).decode(errors="replace").strip())
-    told = "\n".join(text for text in messages if text.startswith("CONFLICT"))
-    return Conflicted(files=files, message=told[:MESSAGE_LIMIT] or "The branches conflict.")
