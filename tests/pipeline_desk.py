@@ -48,6 +48,17 @@ async def create(s: Services, project: Project, pipeline: str | None = None) -> 
     return await tasks.create(s, project, tasks.NewTask(title="A task", pipeline=pipeline), ANN)
 
 
+def define(repo: Path, name: str, schema: object) -> Path:
+    """A file of the project's outcomes, newer than what was there."""
+    folder = repo / ".agents-manager" / "outcomes"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    before = path.stat().st_mtime_ns if path.exists() else 0
+    path.write_text(schema if isinstance(schema, str) else json.dumps(schema, indent=1))
+    os.utime(path, ns=(before + 10**9, before + 10**9))
+    return path
+
+
 def bring(repo: Path, name: str, content: object) -> Path:
     """A file of the project's pipelines, as one who edits it would leave it."""
     folder = repo / ".agents-manager" / "pipelines"

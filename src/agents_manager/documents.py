@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from agents_manager.agents import plain_yaml
-from agents_manager.domain import json_schema, strict_json
+from agents_manager.domain import form_schema, strict_json
 from agents_manager.domain.outcome import Outcome
-from agents_manager.domain.pipeline import OUTCOME_ALIASES, located
+from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, located
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig, InvalidInput
@@ -158,13 +158,16 @@ def _outcome(path: Path, known: Registry) -> Outcome | list[str]:
         return [f'{path}: the outcome "{path.stem}" {whose}; choose another name']
     if not _NAME.fullmatch(path.stem):
         return [f"{path}: an outcome is called by small letters, digits, _ and -"]
-    problems = json_schema.problems(document.value)
+    problems = form_schema.outcome_problems(document.value)
     if problems:
         return [f"{path}, {problem}" for problem in located(problems, document.lines())]
-    schema: Mapping[str, Any] = document.value
+    schema: dict[str, Any] = dict(document.value)
+    answer = schema.pop("answer", None)
     return Outcome(
         name=path.stem,
         description=str(schema.get("description") or schema.get("title") or ""),
         payload_required=bool(schema.get("required")),
+        prompt=PromptType.INFO_REQUEST if answer else None,
         schema=schema,
+        answer=answer,
     )

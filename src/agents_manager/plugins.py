@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 import structlog
 from pydantic import BaseModel
 
-from agents_manager.domain import json_schema
+from agents_manager.domain import form_schema, json_schema
 from agents_manager.domain.guards import Guard
 from agents_manager.domain.names import visible
 from agents_manager.domain.outcome import Outcome
@@ -68,10 +68,10 @@ class Additions:
     def outcome(self, outcome: Outcome) -> None:
         """What an agent can end with; its payload is a model or a JSON Schema."""
         self._free("outcome", outcome.name, {**self.registry.outcomes, **OUTCOME_ALIASES})
-        wrong = json_schema.problems(outcome.schema) if outcome.schema is not None else []
+        wrong = _schema_problems(outcome)
         if wrong:
             raise InvalidInput(f'The schema of outcome "{outcome.name}": {"; ".join(wrong)}')
-        models = _ASKS.get(outcome.prompt) if outcome.prompt else None
+        models = _ASKS.get(outcome.prompt) if outcome.prompt and not outcome.answer else None
         if models and not (outcome.payload and issubclass(outcome.payload, models)):
             names = " or ".join(model.__name__ for model in models)
             what = f'The outcome "{outcome.name}" opens {outcome.prompt}'
@@ -93,6 +93,15 @@ class Additions:
             owner = self.registry.source(kind, name)
             who = f"the plugin {owner} registers it" if owner else "it is built in"
             raise InvalidInput(f'The {kind} "{name}" cannot be registered: {who}.')
+
+
+def _schema_problems(outcome: Outcome) -> list[str]:
+    if outcome.answer is None:
+        return json_schema.problems(outcome.schema) if outcome.schema is not None else []
+    if outcome.payload or outcome.prompt != PromptType.INFO_REQUEST:
+        return ["answer: a form is an info_request, and goes with a JSON Schema, not a model"]
+    schema = outcome.schema or {"type": "object"}
+    return form_schema.outcome_problems({**schema, "answer": outcome.answer})
 
 
 def _plain(kind: str, name: str, function: object) -> None:

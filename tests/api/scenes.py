@@ -49,9 +49,9 @@ class Scene:
     async def task(self, title: str = "Add search", **fields: Any) -> Task:
         return await tasks.create(self.s, self.project, tasks.NewTask(title=title, **fields), ANN)
 
-    async def running(self, title: str = "Add search") -> tuple[Task, Run]:
+    async def running(self, title: str = "Add search", **fields: Any) -> tuple[Task, Run]:
         """A task whose agent was ordered; nothing here will start it."""
-        task = await self.task(title)
+        task = await self.task(title, **fields)
         await tasks.move(self.s, task.id, ANN)
 
         def read(tx: Tx) -> tuple[Task, Run]:
@@ -66,9 +66,10 @@ class Scene:
         outcome: str = "needs_info",
         payload: Mapping[str, Any] = QUESTION,
         title: str = "Add search",
+        **fields: Any,
     ) -> Prompt:
         """A question that an agent put."""
-        task, run = await self.running(title)
+        task, run = await self.running(title, **fields)
         trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
 
         def write(tx: Tx) -> Prompt:

@@ -5,6 +5,7 @@ from pathlib import Path
 import httpx
 
 from agents_manager.domain.task import Project
+from tests import forms
 from tests.api.scenes import told
 
 PARTS = "/api/v1/parts"
@@ -44,4 +45,15 @@ async def test_the_outcomes_of_a_project_are_among_them(
     }
     assert set(own) - set(known) == {"filed"}
     assert own["filed"]["meaning"] == "A ticket was filed."
+    assert (own["filed"]["prompt"], own["filed"]["answer"]) == (None, None)
     told(await api.get(PARTS, params={"project": "x"}), 404, "ProjectNotFound")
+
+
+async def test_an_outcome_that_asks_comes_with_its_form(
+    api: httpx.AsyncClient, project: Project, repo: Path
+) -> None:
+    forms.bring_form(repo)
+    parts = (await api.get(PARTS, params={"project": project.name})).json()
+    own = next(o for o in parts["outcomes"] if o["name"] == forms.OUTCOME)
+    assert (own["prompt"], own["answer"]) == ("info_request", forms.RELEASE["answer"])
+    assert own["payload"]["properties"]["suggested_answer"]["title"] == "Which release?"

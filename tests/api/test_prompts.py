@@ -1,6 +1,7 @@
 """The inbox and answering, where the first answer wins."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -8,6 +9,7 @@ import pytest
 
 from agents_manager.flow import access, removal, tasks
 from agents_manager.flow.ports import Tx
+from tests import forms
 from tests.api.scenes import ANN, ANSWER, OWNER, Scene, told
 
 API = "/api/v1"
@@ -229,3 +231,28 @@ async def seen(api: httpx.AsyncClient, **query: Any) -> list[str]:
         return ids
     assert len(ids) == query["limit"]
     return ids + await seen(api, **{**query, "cursor": page["next"]})
+
+
+async def test_a_form_is_shown_refused_by_field_and_answered(
+    api: httpx.AsyncClient, scene: Scene, repo: Path
+) -> None:
+    forms.bring_form(repo)
+    prompt = await scene.asking(forms.OUTCOME, forms.SUGGESTING, pipeline=forms.PIPELINE)
+    [item] = (await api.get(f"{API}/prompts")).json()["items"]
+    assert item["summary"] == "Which release? Search, and a fix."
+    assert item["acceptable"] == {"value": forms.VALUE}
+    assert item["prompt"]["payload"]["schema"] == forms.RELEASE["answer"]
+    url = f"{API}/prompts/{prompt.id}/answer"
+    for body, details in (
+        ({"version": "1.2"}, {'value: send {"value": {"version": …}} and nothing beside it'}),
+        ({"value": [1]}, {"value: must be an object with the fields of the form"}),
+        (
+            {"value": {"version": "1.2", "announce": 1, "contact": {"name": ""}}},
+            {"value.announce: must be true (yes) or false (no)", "value.contact.name: is missing"},
+        ),
+    ):
+        refused = told(await api.post(url, json=body), 422, "InvalidAnswer")
+        assert details <= set(refused["details"])
+    answered = (await api.post(url, json={"value": forms.VALUE, "delay_s": 5})).json()
+    assert answered["prompt"]["response"] == {"value": forms.VALUE}
+    assert answered["task"]["status"] == "in_progress"

@@ -1,6 +1,7 @@
 """Every kind of question, asked at a terminal by `am prompt answer`."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from agents_manager import bootstrap
 from agents_manager.domain.prompt import Prompt
 from agents_manager.settings import Settings
 from agents_manager.store.database import open_database
+from tests import forms
 from tests.api.scenes import QUESTION, Scene
 from tests.e2e.am_program import Am
 from tests.e2e.test_cli_output import at_terminal
@@ -32,13 +34,13 @@ def am(tmp_path_factory: pytest.TempPathFactory) -> Am:
     return am
 
 
-def asked(am: Am, outcome: str, payload: Any) -> Prompt:
+def asked(am: Am, outcome: str, payload: Any, **fields: Any) -> Prompt:
     """A question that an agent put; nothing is there to go on after the answer."""
 
     async def ask() -> Prompt:
         async with bootstrap.client(Settings(am.home, None)) as program:
             [project] = await program.services.store.read(lambda tx: tx.projects.all())
-            return await Scene(program.services, project).asking(outcome, payload)
+            return await Scene(program.services, project).asking(outcome, payload, **fields)
 
     return asyncio.run(ask())
 
@@ -106,3 +108,41 @@ def test_a_question_is_shown_and_answered(
             ("src/a.py", 3, "should_fix", "Off by one."),
             (None, None, "must_fix", "A test is missing."),
         ]
+
+
+FIELDS = "one\n1.2\n2\nmaybe\nyes\n\n\nfirst\nsecond\n\nyes\nAnn\n\n"
+FILLED = {
+    "version": "1.2",
+    "channel": "beta",
+    "announce": True,
+    "labels": ["first", "second"],
+    "contact": {"name": "Ann"},
+}
+
+
+def test_a_form_is_filled_in_field_by_field(am: Am) -> None:
+    forms.bring_form(am.repo)
+    prompt = asked(am, forms.OUTCOME, forms.PLANNED, pipeline=forms.PIPELINE)
+    said = at_terminal(am, "prompt", "answer", prompt.id, typed=FIELDS)
+    assert "Changes: search, a fix" in said
+    assert 'Version: does not fit the pattern "^[0-9]+[.][0-9]+$"' in said
+    assert "Tell the list: must be true (yes) or false (no)" in said
+    assert answered(am, prompt) == {"value": FILLED}
+    assert "Contact / Name: Ann" in am.text("prompt", "show", prompt.id)
+
+
+def test_a_form_is_shown_and_filled_in_from_a_file(am: Am) -> None:
+    forms.bring_form(am.repo)
+    prompt = asked(am, forms.OUTCOME, forms.SUGGESTING, pipeline=forms.PIPELINE)
+    shown = am.text("prompt", "show", prompt.id)
+    assert "contact.name" in shown
+    assert '--answers FILE   # {"value": {"version": "1.2", "announce": false}}' in shown
+    words = am("prompt", "answer", prompt.id, "--text", "1.2")
+    assert (words.code, words.out) == (1, "")
+    assert "This is a form; fill it in with --answers FILE" in words.err
+    wrong = am("prompt", "answer", prompt.id, "--answers", "-", input='{"value": {"share": 0}}')
+    assert wrong.code == 1
+    assert "value.share: must be 1 to 100" in wrong.err
+    given = json.dumps({"value": forms.VALUE})
+    am("prompt", "answer", prompt.id, "--answers", "-", input=given)
+    assert answered(am, prompt) == {"value": forms.VALUE}

@@ -1,7 +1,5 @@
 """A project's own outcomes: agents are told of them, held to them, and they move the task."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +8,7 @@ import pytest
 from agents_manager.domain.run import ErrorClass
 from agents_manager.errors import InvalidPipeline
 from agents_manager.flow import pipelines, tasks
-from tests.pipeline_desk import bring, shipped
+from tests.pipeline_desk import bring, define, shipped
 from tests.worlds import ANN, World, working
 
 SCHEMA = {
@@ -20,16 +18,6 @@ SCHEMA = {
     "required": ["ticket"],
     "properties": {"ticket": {"type": "string", "pattern": "^SHOP-[0-9]+$"}},
 }
-
-
-def define(repo: Path, name: str, schema: object) -> Path:
-    folder = repo / ".agents-manager" / "outcomes"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.json"
-    before = path.stat().st_mtime_ns if path.exists() else 0
-    path.write_text(schema if isinstance(schema, str) else json.dumps(schema, indent=1))
-    os.utime(path, ns=(before + 10**9, before + 10**9))
-    return path
 
 
 def filing() -> dict[str, Any]:

@@ -192,6 +192,16 @@ BROKEN = {
         "def register(add): add.outcome(Outcome('odd', '', schema={'type': 'array'}))",
         'The schema of outcome "odd"',
     ),
+    "bad-form": (
+        "from agents_manager.domain.outcome import Outcome\n"
+        "def register(add): add.outcome(Outcome('odd', '', prompt='info_request', answer={}))",
+        "answer.type: an answer is an object",
+    ),
+    "form-elsewhere": (
+        "from agents_manager.domain.outcome import Outcome\n"
+        "def register(add): add.outcome(Outcome('odd', '', prompt='review', answer={}))",
+        "answer: a form is an info_request",
+    ),
 }
 
 

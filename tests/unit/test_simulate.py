@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import pytest
 
 from agents_manager.agents import plain_yaml
+from agents_manager.domain import lint, registry, simulation_script
 from agents_manager.domain import pipeline as pipelines
-from agents_manager.domain import registry, simulation_script
-from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.pipeline import Pipeline, PromptType
 from agents_manager.domain.simulate import Simulation, simulate
+from agents_manager.domain.simulation_told import Asked
 from agents_manager.domain.task import Result
 from agents_manager.errors import InvalidInput
 from tests.unit.pipeline_documents import document, edge, status
+from tests.unit.test_form import PLANNED
 
 REGISTRY = registry.built_in()
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-pipeline.md"
@@ -276,3 +279,21 @@ def test_a_split_after_a_review_ends_with_a_final_pull_request() -> None:
         of=built_in("feature"),
     )
     assert way(told)[-4:] == ["merging", "pr_review", "merging", "done"]
+
+
+def test_a_form_is_asked_and_the_answer_is_held_to_it() -> None:
+    known = replace(REGISTRY, outcomes={**REGISTRY.outcomes, PLANNED.name: PLANNED})
+    clean = document()
+    asks = edge("working", "asking", PLANNED.name)
+    graph = pipelines.parse({**clean, "transitions": [*clean["transitions"], asks]})
+    assert list(lint.check(graph, known)) == []
+    script = [
+        "start",
+        {"outcome": PLANNED.name},
+        {"answer": {"value": {"channel": "beta"}}},
+        {"answer": {"value": {"version": "1.2", "channel": "beta"}}},
+    ]
+    told = simulate(graph, known, simulation_script.parse(script))
+    assert way(told) == ["working", "asking", "-", "working"]
+    assert told.decisions[1].asks == Asked(PromptType.INFO_REQUEST, "Which release?", ())
+    assert told.decisions[2].reasons[1:] == ("value.version: is missing",)

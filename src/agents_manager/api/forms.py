@@ -21,6 +21,7 @@ Answer = dict[str, Any]
 ANSWERS: dict[str, Any] = {
     "info_request": {"value": {"answers": [{"question_id": "q1", "option": "Yes"}]}},
     "options": {"value": {"option_id": "a", "instructions": "Keep it small."}},
+    "form of a project": {"value": {"value": {"ticket": "SHOP-7"}}},
     "review": {
         "value": {
             "decision": "changes_requested",

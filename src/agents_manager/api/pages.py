@@ -614,6 +614,8 @@ class OutcomePart(schemas.Out):
     payload_required: bool
     prompt: PromptType | None
     """The question that it can open."""
+    answer: schemas.Json | None
+    """JSON Schema of the form that it asks to fill in; null: it asks otherwise, or nothing."""
 
 
 class Parts(schemas.Out):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from agents_manager.cli import files
+from agents_manager.domain import form
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
@@ -78,6 +79,14 @@ def from_options(prompt: Prompt, option: str | None, text: str | None) -> dict[s
     match prompt.type:
         case PromptType.INFO_REQUEST if "questions" in payload:
             return _to_question(NeedsInfo.model_validate(payload), option, text)
+        case PromptType.INFO_REQUEST if form.is_form(payload):
+            raise InvalidAnswer(
+                "This is a form; fill it in with --answers FILE, or field by field on a terminal.",
+                [
+                    f"{name}: {form.title(name, part)}"
+                    for name, part, _ in form.fields(payload["schema"])
+                ],
+            )
         case PromptType.INFO_REQUEST:
             options = recommended_first(OptionsProposed.model_validate(payload).options)
             if option is None:

@@ -7,9 +7,11 @@ from typing import Any
 
 import click
 
-from agents_manager.cli import answering, files, render
+from agents_manager.cli import answering, files, form_interview, render
 from agents_manager.cli.pages import prompt as pages
 from agents_manager.cli.render import Block, Line, Tone, clean
+from agents_manager.domain import form
+from agents_manager.domain.form import Form
 from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
@@ -34,6 +36,8 @@ def ask(prompt: Prompt, change: Sequence[Block] = ()) -> dict[str, Any]:
     if prompt.type is PromptType.INFO_REQUEST and "questions" in payload:
         questions = NeedsInfo.model_validate(payload).questions
         return {"answers": [_question(n, q) for n, q in enumerate(questions, 1)]}
+    if form.is_form(payload):
+        return form_interview.fill_in(Form(**payload), _text, _say)
     _say([*pages.asked(prompt), *change])
     match prompt.type:
         case PromptType.INFO_REQUEST:

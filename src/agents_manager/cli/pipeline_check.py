@@ -107,10 +107,10 @@ async def graph(desk: Desk, pipeline: str, version: int | None) -> None:
 async def _look(desk: Desk, name: str, version: int | None) -> Looked:
     """A pipeline by its name, or from a file when the argument looks like one."""
     from agents_manager.domain import lint as linter
-    from agents_manager.flow import pipelines
+    from agents_manager.flow.registries import registry_of
 
     here = await desk.project_here()
-    registry = pipelines.registry_of(desk.services, here) if here else desk.services.registry
+    registry = registry_of(desk.services, here) if here else desk.services.registry
     if name == "-" or name.endswith(_ENDINGS) or "/" in name:
         if version is not None:
             raise click.UsageError("A file has no versions; leave --version out.")

@@ -4,6 +4,7 @@ rounds of review."""
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from agents_manager.domain import form
 from agents_manager.domain.context import indented
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Decision, Prompt, SplitDecision
@@ -52,6 +53,8 @@ def _told(prompt: Prompt) -> str:
     match prompt.type:
         case PromptType.INFO_REQUEST if "questions" in prompt.payload:
             return _questions(prompt.payload, response)
+        case PromptType.INFO_REQUEST if form.is_form(prompt.payload):
+            return _form(form.Form(**prompt.payload), response)
         case PromptType.INFO_REQUEST:
             return _options(prompt.payload, response)
         case PromptType.SPLIT_PROPOSAL if response["decision"] == SplitDecision.REJECTED:
@@ -90,6 +93,17 @@ def _question(question: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     lines += [_option(number, o) for number, o in enumerate(question.get("options") or (), 1)]
     words = ". ".join(str(x) for x in (answer["option"], answer["text"]) if x)
     return "\n".join([*lines, f"Answer: {indented(words)}"])
+
+
+def _form(asked: form.Form, response: Mapping[str, Any]) -> str:
+    lines = [f"You ended with {asked.outcome}. A person was asked: {indented(asked.title)}"]
+    lines += _rows(form.rows(asked.reported))
+    given = _rows(form.rows(response["value"], asked.schema))
+    return "\n".join([*lines, "Answer:" if given else "Answer: every field was left out", *given])
+
+
+def _rows(rows: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"- {indented(name)}: {indented(said)}" for name, said in rows]
 
 
 def _options(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:

@@ -40,15 +40,15 @@ class _Endless(Exception):
     """References were followed too often."""
 
 
-def problems(document: object) -> list[str]:
-    """What is wrong with a schema, each as `place: what`."""
+def problems(document: object, what: str = "the payload of an outcome") -> list[str]:
+    """What is wrong with the schema of what is described, each as `place: what`."""
     if not isinstance(document, dict):
         return ["document: a schema is an object"]
     schema = cast("dict[str, Any]", document)
     if schema.get("$schema", DRAFT) != DRAFT:
         return [f"$schema: only {DRAFT} is read"]
     if schema.get("type") != "object":
-        return ['type: the payload of an outcome is an object, so say "type": "object"']
+        return [f'type: {what} is an object, so say "type": "object"']
     found = list(_misshapen(_rest(schema))) or list(_unreadable(_rest(schema), "", schema))
     return found or [fault for fault in faults(schema, {}) if fault == CIRCLES]
 
@@ -148,7 +148,7 @@ def _checker(schema: Mapping[str, Any]) -> Any:
         yield from draft.VALIDATORS["$ref"](validator, ref, instance, schema) or ()
 
     def pattern(_: Any, wanted: str, instance: Any, __: Any) -> Iterator[Any]:
-        if isinstance(instance, str) and not _found(wanted, instance):
+        if isinstance(instance, str) and not fits(wanted, instance):
             yield fault(f'the text does not fit the pattern "{wanted}"')
 
     def unique(_: Any, wanted: bool, instance: Any, __: Any) -> Iterator[Any]:
@@ -163,7 +163,8 @@ def _checker(schema: Mapping[str, Any]) -> Any:
     return bounded(schema, registry=nothing_remote)
 
 
-def _found(pattern: str, text: str) -> bool:
+def fits(pattern: str, text: str) -> bool:
+    """Whether the pattern is found in the text, in linear time."""
     try:
         _texts(pattern).validate_python(text)
     except ValidationError:

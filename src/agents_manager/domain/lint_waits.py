@@ -66,7 +66,8 @@ def _entered_without_question(graph: Graph, status_id: str) -> Iterator[Finding]
                 "nothing_to_ask",
                 f"transitions.{edge.index}",
                 f'"{status_id}" waits for a person, and "{edge.transition.id}" {what}.',
-                "Lead it to a status whose prompt is a choice, or use an outcome that asks.",
+                "Lead it to a status whose prompt is a choice, or use an outcome that asks;"
+                ' an outcome of a project asks if it has an "answer".',
             )
 
 

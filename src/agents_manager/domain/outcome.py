@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents_manager.domain import json_schema, strict_json
+from agents_manager.domain import form, json_schema, strict_json
 from agents_manager.domain import payload as payloads
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
 from agents_manager.domain.value import Lenient
@@ -29,10 +29,22 @@ class Outcome:
     prompt: PromptType | None = None
     schema: Mapping[str, Any] | None = None
     """JSON Schema of the payload, of outcomes that a project defines instead of a model."""
+    answer: Mapping[str, Any] | None = None
+    """The form that it asks a person to fill in; the payload may then suggest an answer."""
 
     @property
     def payload_schema(self) -> Mapping[str, Any] | None:
-        return _schema_of(self.payload) if self.payload else self.schema
+        if self.payload:
+            return _schema_of(self.payload)
+        if self.answer is None:
+            return self.schema
+        return form.with_suggestion(self.schema or {"type": "object"}, self.answer)
+
+    @property
+    def title(self) -> str:
+        """What its form is called."""
+        titles = ((part or {}).get("title") for part in (self.answer, self.schema))
+        return next((str(one) for one in titles if one), form.title(self.name, {}))
 
     @property
     def aliases(self) -> tuple[str, ...]:
@@ -207,14 +219,15 @@ def validate(
     outcome = known[canonical]
     if canonical not in offered:
         return Malformed(f'The outcome "{name}" is not possible here. Possible now: {takes}.')
-    if outcome.payload is None and outcome.schema is None:
+    schema = outcome.payload_schema
+    if schema is None:
         return Reported(canonical, None, text)
     if value is None:
         if outcome.payload_required:
             return Malformed(f'The outcome "{name}" needs a payload.')
         return Reported(canonical, None, text)
     if outcome.payload is None:
-        wrong = json_schema.faults(outcome.schema or {}, value)
+        wrong = json_schema.faults(schema, value)
         problem = f"is not valid: {'; '.join(wrong)}"
         return _invalid(name, problem) if wrong else Reported(canonical, value, text)
     try:

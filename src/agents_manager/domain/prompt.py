@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from agents_manager.domain import form
 from agents_manager.domain.budget import Budget, BudgetScope, dollars
 from agents_manager.domain.cost import MAX_USD
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
@@ -254,6 +255,8 @@ def validate_answer(
     match prompt_type:
         case PromptType.INFO_REQUEST if "questions" in payload:
             return _info_answer(NeedsInfo.model_validate(payload), _parsed(InfoAnswer, raw))
+        case PromptType.INFO_REQUEST if form.is_form(payload):
+            return _form_answer(payload["schema"], raw)
         case PromptType.INFO_REQUEST:
             return _option_answer(
                 OptionsProposed.model_validate(payload), _parsed(OptionAnswer, raw)
@@ -302,6 +305,8 @@ def recommended_answer(
     """The answer that *Accept recommended* gives; None unless everything open is recommended."""
     if prompt_type is not PromptType.INFO_REQUEST:
         return None
+    if form.is_form(payload):
+        return None if payload["value"] is None else {"value": payload["value"]}
     if "questions" not in payload:
         options = OptionsProposed.model_validate(payload).options
         chosen = next((o.id for o in options if o.recommended), None)
@@ -379,6 +384,17 @@ def _label(question: Question, option: str | int) -> str | None:
     if isinstance(option, int):
         return labels[option] if 0 <= option < len(labels) else None
     return option if option in labels else None
+
+
+def _form_answer(schema: Mapping[str, Any], raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    if set(raw) != {"value"}:
+        first = next(iter(schema["properties"]))
+        like = f'send {{"value": {{"{first}": …}}}} and nothing beside it'
+        raise InvalidAnswer('The fields of a form stand in "value".', [f"value: {like}"])
+    value, problems = form.read(schema, raw["value"])
+    if problems:
+        raise InvalidAnswer("The answer does not fit the form.", problems)
+    return {"value": value}
 
 
 def _option_answer(payload: OptionsProposed, answer: OptionAnswer) -> Mapping[str, Any]:

@@ -2,9 +2,10 @@
 answer sets going. Pure; opening and closing prompts is the flow's."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from agents_manager.domain import form
 from agents_manager.domain.event import counted_as
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.payload import NeedsInfo
@@ -57,6 +58,9 @@ def question(
     match kind:
         case None:
             return None
+        case PromptType.INFO_REQUEST if outcome and outcome.answer is not None:
+            filled = form.asked(outcome.name, outcome.title, outcome.answer, fired.payload)
+            payload = asdict(filled)
         case PromptType.INFO_REQUEST | PromptType.SPLIT_PROPOSAL:
             payload = fired.payload if outcome and outcome.prompt is kind else None
         case PromptType.REVIEW:
@@ -129,6 +133,8 @@ def summary(type: PromptType, payload: Mapping[str, Any]) -> str:
             first, *others = NeedsInfo.model_validate(payload).questions
             more = f" (+{len(others)} more)" if others else ""
             return f"{first.question}{more}"
+        case PromptType.INFO_REQUEST if form.is_form(payload):
+            return form.Form(**payload).summary
         case PromptType.INFO_REQUEST:
             return str(payload["summary"])
         case PromptType.REVIEW:

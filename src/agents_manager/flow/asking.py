@@ -20,9 +20,12 @@ from agents_manager.domain.prompt import (
     default_after_s,
 )
 from agents_manager.domain.question import Ask
+from agents_manager.domain.registry import Registry
 from agents_manager.domain.task import SYSTEM, ArtifactType, Task
+from agents_manager.errors import InvalidConfig
 from agents_manager.flow import facts
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.registries import registry_of
 
 
 def question(
@@ -33,7 +36,7 @@ def question(
         pipeline,
         to,
         fired,
-        s.registry,
+        _registry(tx, s, task, fired),
         work=lambda: _work_to_review(tx, task),
         document=_document_to_review(tx, task),
     )
@@ -163,6 +166,17 @@ def close(tx: Tx, s: Services, prompt: Prompt, status: PromptStatus) -> None:
 def summary(prompt: Prompt) -> str:
     """The question in one line."""
     return questions.summary(prompt.type, prompt.payload)
+
+
+def _registry(tx: Tx, s: Services, task: Task, fired: Fired) -> Registry:
+    """With the project's own outcomes if it is one of them; the files are read only then."""
+    outcome = fired.trigger.outcome
+    if outcome is None or outcome in s.registry.outcomes:
+        return s.registry
+    try:
+        return registry_of(s, tx.projects.get(task.project_id))
+    except InvalidConfig:  # Nothing can be asked now, and a person is told that.
+        return s.registry
 
 
 def _after(now: datetime, seconds: int | None) -> datetime | None:

@@ -26,6 +26,7 @@ from agents_manager.errors import (
 )
 from agents_manager.flow import migration
 from agents_manager.flow.ports import PipelineFile, Services, Tx
+from agents_manager.flow.registries import registry_of
 
 log = structlog.get_logger()
 
@@ -63,12 +64,6 @@ class Version:
     created_at: datetime
     tasks: int
     """Unfinished tasks on it."""
-
-
-def registry_of(s: Services, project: Project) -> Registry:
-    """All that the pipelines of a project may name."""
-    own, _ = s.files.outcomes(project)
-    return replace(s.registry, outcomes={**s.registry.outcomes, **own}) if own else s.registry
 
 
 def has_checks(s: Services, project: Project | None) -> bool:

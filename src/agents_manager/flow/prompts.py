@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from agents_manager.domain import event, question
+from agents_manager.domain import event, form, question
 from agents_manager.domain.budget import dollars
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import HistoryId, PromptId
@@ -261,6 +261,8 @@ def _said(response: Mapping[str, Any]) -> str:
         return str(response["decision"])
     if "allow" in response:
         return f"allowed ({response['scope']})" if response["allow"] else "not allowed"
+    if "value" in response:
+        return "; ".join(f"{name}: {said}" for name, said in form.rows(response["value"]))
     if "answers" in response:
         return "; ".join(str(a["option"] or a["text"]) for a in response["answers"])
     return str(response.get("option_id") or response.get("choice_id") or response.get("text"))

@@ -1,4 +1,4 @@
-// From openapi.json 0f964ddd8cadc67138576983d01ce2379c58e01c9b8e90b625c9df6e19326ada; write it again with: npm run api
+// From openapi.json 65a8b8082efc440128f3b80db3cdba6043d8eb75c0339392983c4182551130b9; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -2524,6 +2524,10 @@ export interface components {
             /** Payload Required */
             payload_required: boolean;
             prompt: components["schemas"]["PromptType"] | null;
+            /** Answer */
+            answer: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * Output

@@ -12,7 +12,7 @@ from agents_manager.api.context import Services
 from agents_manager.api.schemas import Json
 from agents_manager.domain import effects
 from agents_manager.domain.registry import Registry
-from agents_manager.flow import pipelines
+from agents_manager.flow.registries import registry_of
 
 router = APIRouter(tags=["pipelines"])
 
@@ -24,7 +24,7 @@ async def list_parts(s: Services, query: Annotated[forms.PartQuery, Query()]) ->
     name, registry = query.project, s.registry
     if name is not None:
         project = await s.store.read(lambda tx: tx.projects.find(name))
-        registry = pipelines.registry_of(s, project)
+        registry = registry_of(s, project)
     return pages.Parts(
         guards=_guards(registry),
         hooks=_hooks(registry),
@@ -64,6 +64,7 @@ def _outcomes(registry: Registry) -> list[pages.OutcomePart]:
             payload=dict(one.payload_schema) if one.payload_schema else None,
             payload_required=one.payload_schema is not None and one.payload_required,
             prompt=one.prompt,
+            answer=dict(one.answer) if one.answer else None,
         )
         for one in registry.outcomes.values()
     ]

@@ -17,6 +17,7 @@ from agents_manager.errors import InvalidInput
 from agents_manager.flow import pipelines as kept
 from agents_manager.flow import ports
 from agents_manager.flow.ports import Tx
+from agents_manager.flow.registries import registry_of
 
 router = APIRouter(prefix="/pipelines", tags=["pipelines"])
 
@@ -64,7 +65,7 @@ async def _named(
         raise InvalidInput(
             "Give either the id of a pipeline or a document.", ["pipeline", "document"]
         )
-    registry = kept.registry_of(s, project) if project else s.registry
+    registry = registry_of(s, project) if project else s.registry
     if form.document is not None:
         return form.document, registry
     wanted, version = form.pipeline or "", form.version

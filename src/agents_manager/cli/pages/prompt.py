@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.cli.answering import recommended_first
+from agents_manager.cli.pages import form as forms
 from agents_manager.cli.render import (
     Block,
     Line,
@@ -18,7 +19,9 @@ from agents_manager.cli.render import (
     short,
     title,
 )
+from agents_manager.domain import form
 from agents_manager.domain.budget import Budget, spent
+from agents_manager.domain.form import Form
 from agents_manager.domain.payload import (
     NeedsInfo,
     OptionsProposed,
@@ -138,6 +141,9 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
         return [f"{answer} --option grant --text 5   # $5.00 more", f"{answer} --option stop"]
     accept = recommended_answer(prompt.type, prompt.payload) is not None
     first = [f"{answer} --accept"] if accept else []
+    if form.is_form(prompt.payload):
+        example = forms.example(Form(**prompt.payload))
+        return [*first, answer, f"{answer} --answers FILE   # {one_line(example)}"]
     if len(prompt.payload.get("questions", ())) > 1:
         return [*first, answer, f"{answer} --answers FILE"]
     return [*first, f"{answer} --option N", f'{answer} --text "Your own words"']
@@ -194,7 +200,10 @@ def asked(prompt: Prompt) -> Iterator[Block]:
             yield Line()
 
 
-def _info(payload: Mapping[str, Any]) -> Iterator[Line]:
+def _info(payload: Mapping[str, Any]) -> Iterator[Block]:
+    if form.is_form(payload):
+        yield from forms.asked(Form(**payload))
+        return
     if "questions" in payload:
         for number, question in enumerate(NeedsInfo.model_validate(payload).questions, 1):
             yield from question_lines(number, question)
@@ -332,7 +341,9 @@ def _closed(prompt: Prompt) -> Iterator[Line]:
     undone = ", and it was taken back" if prompt.status is PromptStatus.SUPERSEDED else ""
     yield title(f"{by} answered {ago(prompt.responded_at)} via {via}{undone}")
     response = prompt.response or {}
-    if response.get("usd") is not None:
+    if "value" in response:
+        yield from forms.values(form.rows(response["value"], prompt.payload["schema"]))
+    elif response.get("usd") is not None:
         yield Line(f"  granted {money(response['usd'])} more")
     elif "decision" in response:
         said = response.get("summary") or response.get("reason") or ""

@@ -17,8 +17,9 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import branches, comments, pipelines, retries
+from agents_manager.flow import branches, comments, retries
 from agents_manager.flow.ports import Agent, Services, Tx
+from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import notes, transcripts
 from agents_manager.flow.runs.prepare import of
 
@@ -90,7 +91,7 @@ async def _written(
     agent: Agent | None,
     earlier: Sequence[str],
 ) -> str:
-    registry = pipelines.registry_of(s, project)
+    registry = registry_of(s, project)
     instructions = s.configs.of(project).instructions
     how_to_end = agent.how_to_end if agent else ""
     pull = await s.store.read(

@@ -13,9 +13,10 @@ from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT, Pipeline
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
-from agents_manager.flow import branches, pipelines
+from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
+from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import checking, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
@@ -130,7 +131,7 @@ async def _judge(
         return pipeline, branches.of_run(tx, s, run, task, project)
 
     pipeline, ground = await s.store.read(known)
-    registry = pipelines.registry_of(s, project)
+    registry = registry_of(s, project)
     offered = registry.offered(pipeline, task.status)
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):

@@ -11,8 +11,9 @@ from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents, budgets, pipelines
+from agents_manager.flow import agents, budgets
 from agents_manager.flow.ports import Agent, Ended, Endpoint, Services, Turn, Tx
+from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import brief, permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
 from agents_manager.flow.runs.prepare import of
@@ -40,7 +41,7 @@ async def drive(
     past, over = await spending.before(run, project, number, s)
     if over is not None:
         return Ending(reason="no_budget", exit_code=None, truncated=False, message=over)
-    offered = pipelines.registry_of(s, project).offered(pipeline, task.status)
+    offered = registry_of(s, project).offered(pipeline, task.status)
     asked = None if again is None else _asked(s, agent, offered, again)
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:

@@ -11,8 +11,8 @@ from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.outcome import Outcome, Reading, Reported
 from agents_manager.errors import RunNotFound, Unauthenticated
-from agents_manager.flow import pipelines
 from agents_manager.flow.ports import Services
+from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import lifecycle, reports
 from agents_manager.flow.runs.prepare import of
 
@@ -41,7 +41,7 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
     pipeline = await s.store.read(
         lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     )
-    registry = pipelines.registry_of(s, project)
+    registry = registry_of(s, project)
     return Reporter(
         directory=opened[0],
         offered=registry.offered(pipeline, task.status),

@@ -33,11 +33,26 @@ const QUESTIONS = {
   required: ["questions"],
   properties: { questions: { type: "array", minItems: 2, items: { $ref: "#/$defs/Question" } } },
 };
+const outcome = (name: string, more: Partial<Schemas["OutcomePart"]>) => ({
+  ...{ name, meaning: "", payload: null, payload_required: false, prompt: null, answer: null },
+  ...more,
+});
 const PARTS = {
   guards: [],
   hooks: [],
   outcomes: [
-    { name: "needs_info", meaning: "", payload: QUESTIONS, payload_required: true, prompt: null },
+    outcome("needs_info", { payload: QUESTIONS, payload_required: true }),
+    outcome("planned", {
+      answer: {
+        type: "object",
+        required: ["version", "announce"],
+        properties: {
+          version: { type: "string" },
+          announce: { type: "boolean" },
+          notes: { type: "string" },
+        },
+      },
+    }),
   ],
   built_in: [],
 } satisfies Schemas["Parts"];
@@ -77,6 +92,12 @@ it("answers each question that the agent asked", () => {
       ],
     },
   });
+});
+
+it("fills in the form that an outcome of the project asks with", () => {
+  const asks = { type: "info_request", summary: "", choices: [] } as Schemas["Asked"];
+  const [first] = choices(SHAPE, standing("asks", asks), ["start", { outcome: "planned" }], PARTS);
+  expect(first?.step).toEqual({ answer: { value: { version: "Some version", announce: true } } });
 });
 
 it("offers the choices of a question instead of the moves that they are", () => {

@@ -70,7 +70,7 @@ function ofTransition(
         { label: "Review: changes requested", step: { review: "changes_requested" } },
       ];
     case "prompt_response":
-      return answers(question, lastPayload(script));
+      return answers(question, lastOutcome(script), parts);
     default:
       return [];
   }
@@ -87,18 +87,30 @@ function outcome(name: string, parts: Parts | undefined): Step {
   return { outcome: { name, payload: sample(part.payload) } };
 }
 
-/** What the agent asked: the payload of its last outcome. */
-function lastPayload(script: Step[]): Json {
+interface Outcome {
+  name: string;
+  payload: Json;
+}
+
+/** What the agent asked with. */
+function lastOutcome(script: Step[]): Outcome {
   for (const step of [...script].reverse()) {
     const given = typeof step === "string" ? undefined : step.outcome;
     if (given === undefined) continue;
-    const payload = typeof given === "object" ? (given as Json).payload : undefined;
-    return (payload ?? {}) as Json;
+    const { name, payload } = typeof given === "object" ? (given as Json) : { name: given };
+    return { name: String(name), payload: (payload ?? {}) as Json };
   }
-  return {};
+  return { name: "", payload: {} };
 }
 
-function answers(question: Schemas["Asked"] | null, payload: Json): Choice[] {
+function answers(
+  question: Schemas["Asked"] | null,
+  { name, payload }: Outcome,
+  parts: Parts | undefined,
+): Choice[] {
+  const form = parts?.outcomes.find((one) => one.name === name)?.answer;
+  if (form && question?.type === "info_request")
+    return [{ label: "Fill in the form", step: { answer: { value: sample(form) } } }];
   if (question?.type === "split_proposal")
     return [
       { label: "Answer: split it", step: { answer: { decision: "approved" } } },
