@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests import acp
+from tests import acp, forms
 from tests.web.conftest import DESKTOP, PHONE, Site, Work, make_work, visitor
 
 Visit = Callable[..., Page]
@@ -276,6 +276,54 @@ def test_a_rejected_split_says_why(phone: Page, work: Work) -> None:
     sent(phone)
     response = answered(work, prompt)
     assert (response["decision"], response["reason"]) == ("rejected", "It is small.")
+
+
+@SIZES
+def test_a_form_of_the_project(visit: Visit, site: Site, size: Mapping[str, int]) -> None:
+    page, work = visit(size), make_work(site)
+    forms.bring_form(work.repo)
+    script = {"implement": [[{"outcome": {"name": forms.OUTCOME, "payload": forms.PLANNED}}]]}
+    prompt = work.prompt(work.task(script=script, pipeline=forms.PIPELINE))["id"]
+    panel = open_inbox(page, work, prompt)
+    expect(panel.get_by_label("What the agent reports")).to_contain_text("search, a fix")
+    send = panel.get_by_role("button", name="Send")
+    expect(panel.get_by_text("Still needed: Version, Tell the list")).to_be_visible()
+    expect(send).to_be_disabled()
+    panel.get_by_label("Version").fill("one")
+    panel.get_by_role("group", name="Tell the list").get_by_label("No").check()
+    panel.get_by_label("Notes (may be left out)").fill("First\nsecond")
+    panel.get_by_role("button", name="Add").click()
+    expect(panel.get_by_text("Still needed: Labels / 1")).to_be_visible()
+    panel.get_by_role("textbox", name="Entry 1").fill("new")
+    sound(page)
+    send.click()
+    wrong = panel.get_by_role("alert").filter(has_text="does not fit the pattern")
+    expect(wrong).to_be_visible()
+    page.reload()
+    expect(panel.get_by_label("Notes (may be left out)")).to_have_value("First\nsecond")
+    panel.get_by_label("Version").fill("1.2")
+    send.click()
+    sent(page)
+    assert answered(work, prompt)["value"] == {
+        "version": "1.2",
+        "channel": "stable",
+        "announce": False,
+        "notes": "First\nsecond",
+        "labels": ["new"],
+    }
+    page.goto(work.url("inbox", prompt=prompt))
+    expect(page.get_by_role("region", name="Question: ")).to_contain_text("Tell the list")
+
+
+def test_the_suggested_answer_of_a_form_is_accepted(page: Page, work: Work) -> None:
+    forms.bring_form(work.repo)
+    script = {"implement": [[{"outcome": {"name": forms.OUTCOME, "payload": forms.SUGGESTING}}]]}
+    prompt = work.prompt(work.task(script=script, pipeline=forms.PIPELINE))["id"]
+    panel = open_inbox(page, work, prompt)
+    expect(panel.get_by_label("Version")).to_have_value("1.2")
+    page.keyboard.press("a")
+    sent(page)
+    assert answered(work, prompt) == {"value": forms.VALUE}
 
 
 @SIZES

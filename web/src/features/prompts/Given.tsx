@@ -7,11 +7,11 @@ import type { InboxItem, Prompt } from "@/api/client";
 import { queries } from "@/api/queries";
 import { forgetDraft, readDraft } from "@/app/drafts";
 import { Button } from "@/kit/Button";
-import { Markdown } from "@/kit/Markdown";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
+import { Lines } from "./Lines";
 import { asked } from "./payloads";
-import { type Line, said, unsent } from "./said";
+import { said, unsent } from "./said";
 import { draftKey } from "./useSender";
 
 const CLOSED: Record<string, string> = {
@@ -68,21 +68,6 @@ function Who({ prompt }: { prompt: Prompt }) {
         : `${clean(prompt.responded_by ?? "Somebody")} answered via ${clean(prompt.responded_via ?? "an unknown door")}`}{" "}
       {prompt.responded_at && <Ago time={prompt.responded_at} />}
     </span>
-  );
-}
-
-function Lines({ lines }: { lines: Line[] }) {
-  return (
-    <dl className="space-y-2">
-      {lines.map((line, index) => (
-        <div key={index}>
-          {line.label && <dt className="text-xs text-ink-3 wrap-anywhere">{clean(line.label)}</dt>}
-          <dd>
-            <Markdown text={line.text} />
-          </dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 

@@ -1,13 +1,13 @@
 import { Plus, Trash2 } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId } from "react";
 import { Button } from "@/kit/Button";
 import { Field, Input, Select, TextArea } from "@/kit/Field";
 import { clean } from "@/kit/text";
-import { blank, type JsonSchema, resolved, titleOf, widget } from "./schema";
+import { Choice } from "./Form";
+import { blank, entries, itemOf, type JsonSchema, parts, titleOf, widget } from "./schema";
 
 interface Props {
   schema: JsonSchema;
-  root: JsonSchema;
   value: unknown;
   onChange: (value: unknown) => void;
   /** What the server found wrong, by place. */
@@ -18,19 +18,16 @@ interface Props {
 }
 
 const below = (path: string, part: string | number) => (path ? `${path}.${part}` : String(part));
-const depthOf = (path: string) => (path ? path.split(".").length : 0);
 
 /** The fields of one value, by its schema. */
 export function SchemaFields(props: Props) {
-  switch (widget(props.schema, depthOf(props.path))) {
+  switch (widget(props.schema)) {
     case "group":
       return <Group {...props} />;
     case "list":
       return <Items {...props} />;
     case "boolean":
       return <YesNo {...props} />;
-    case "json":
-      return <AnyJson {...props} />;
     default:
       return <One {...props} />;
   }
@@ -40,19 +37,17 @@ const label = ({ name = "", schema, needed }: Props) =>
   clean(titleOf(name, schema)) + (needed ? "" : " (may be left out)");
 
 function Group(props: Props) {
-  const { schema, root, value, onChange, faults, path, name } = props;
-  const given = (value ?? {}) as Record<string, unknown>;
-  const fields = Object.entries(schema.properties ?? {}).map(([part, child]) => (
+  const { schema, value, onChange, faults, path, name } = props;
+  const fields = parts(schema, value).map((part) => (
     <SchemaFields
-      key={part}
-      schema={resolved(child, root)}
-      root={root}
-      value={given[part]}
-      onChange={(next) => onChange({ ...given, [part]: next })}
+      key={part.name}
+      schema={part.schema}
+      value={part.value}
+      onChange={(next) => onChange({ ...(value as object | undefined), [part.name]: next })}
       faults={faults}
-      path={below(path, part)}
-      name={part}
-      needed={schema.required?.includes(part) ?? false}
+      path={below(path, part.name)}
+      name={part.name}
+      needed={part.needed}
     />
   ));
   if (name === undefined) return <div className="space-y-4">{fields}</div>;
@@ -64,9 +59,9 @@ function Group(props: Props) {
 }
 
 function Items(props: Props) {
-  const { schema, root, value, onChange, faults, path } = props;
-  const items = Array.isArray(value) ? (value as unknown[]) : [];
-  const item = resolved(schema.items, root);
+  const { schema, value, onChange, faults, path } = props;
+  const items = entries(value);
+  const item = itemOf(schema);
   return (
     <Part legend={label(props)} note={schema.description} error={faults[path]}>
       {items.map((one, index) => (
@@ -74,7 +69,6 @@ function Items(props: Props) {
           <div className="min-w-0 flex-1">
             <SchemaFields
               schema={item}
-              root={root}
               value={one}
               onChange={(next) => onChange(items.map((old, at) => (at === index ? next : old)))}
               faults={faults}
@@ -97,7 +91,7 @@ function Items(props: Props) {
       <Button
         size="small"
         disabled={items.length >= (schema.maxItems ?? Number.POSITIVE_INFINITY)}
-        onClick={() => onChange([...items, blank(item, root, depthOf(path) + 1) ?? ""])}
+        onClick={() => onChange([...items, blank(item) ?? ""])}
       >
         <Plus size={14} /> Add
       </Button>
@@ -105,32 +99,41 @@ function Items(props: Props) {
   );
 }
 
+/** Neither is chosen at first: a no is something to say. */
 function YesNo(props: Props) {
-  const { value, onChange, schema, faults, path } = props;
+  const { value, onChange, schema, faults, path, needed } = props;
+  const name = useId();
+  const ways: [string, boolean | undefined][] = [
+    ["Yes", true],
+    ["No", false],
+  ];
+  if (!needed) ways.push(["Leave out", undefined]);
   return (
-    <div className="space-y-1">
-      <label className="flex min-h-8 items-center gap-2 max-sm:min-h-11">
-        <input
-          type="checkbox"
-          className="size-4 accent-accent"
-          checked={value === true}
-          onChange={(event) => onChange(event.target.checked)}
-        />
-        {clean(titleOf(props.name ?? "", schema))}
-      </label>
-      <Notes note={schema.description} error={faults[path]} />
-    </div>
+    <Part legend={label(props)} note={schema.description} error={faults[path]}>
+      <div className="flex flex-wrap gap-2">
+        {ways.map(([words, meant]) => (
+          <Choice
+            key={words}
+            name={name}
+            checked={value === meant}
+            onChoose={() => onChange(meant)}
+            className="items-center py-1.5 pr-4 max-sm:flex-1"
+          >
+            {words}
+          </Choice>
+        ))}
+      </div>
+    </Part>
   );
 }
 
 function One(props: Props) {
   const { schema, value, onChange, faults, path } = props;
-  const kind = widget(schema, depthOf(path));
   const control = (id: string) => {
-    switch (kind) {
+    switch (widget(schema)) {
       case "choice": {
-        const options = schema.enum ?? [schema.const];
-        const at = options.findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
+        const options = schema.enum ?? [];
+        const at = options.indexOf(value as string);
         return (
           <Select
             id={id}
@@ -143,7 +146,7 @@ function One(props: Props) {
             <option value="">…</option>
             {options.map((one, index) => (
               <option key={index} value={index}>
-                {clean(typeof one === "string" ? one : JSON.stringify(one))}
+                {clean(String(one))}
               </option>
             ))}
           </Select>
@@ -193,42 +196,6 @@ function One(props: Props) {
   );
 }
 
-/** What no simpler field fits. */
-function AnyJson(props: Props) {
-  const { schema, value, onChange, faults, path } = props;
-  const [text, setText] = useState(() =>
-    value === undefined ? "" : JSON.stringify(value, null, 2),
-  );
-  const [broken, setBroken] = useState(false);
-  const write = (next: string) => {
-    setText(next);
-    try {
-      onChange(next.trim() ? JSON.parse(next) : undefined);
-      setBroken(false);
-    } catch {
-      onChange(undefined);
-      setBroken(true);
-    }
-  };
-  return (
-    <Field
-      label={label(props)}
-      note={schema.description ? clean(schema.description) : "As JSON."}
-      error={broken ? "This is not JSON yet, so it is left out." : faults[path]}
-    >
-      {(id) => (
-        <TextArea
-          id={id}
-          className="font-mono"
-          spellCheck={false}
-          value={text}
-          onChange={(event) => write(event.target.value)}
-        />
-      )}
-    </Field>
-  );
-}
-
 function Part({
   legend,
   note,
@@ -243,21 +210,13 @@ function Part({
   return (
     <fieldset className="min-w-0 space-y-2">
       <legend className="text-xs font-medium text-ink-2">{legend}</legend>
-      <Notes note={note} error={error} />
-      {children}
-    </fieldset>
-  );
-}
-
-function Notes({ note, error }: { note?: string; error?: string }) {
-  return (
-    <>
       {note && <p className="text-xs text-ink-3">{clean(note)}</p>}
+      {children}
       {error && (
         <p role="alert" className="text-xs text-bad">
           {clean(error)}
         </p>
       )}
-    </>
+    </fieldset>
   );
 }

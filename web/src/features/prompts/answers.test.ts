@@ -167,7 +167,7 @@ describe("what was said", () => {
       { option_id: "a" },
       "A file",
     ],
-    ["info_request", { schema: { type: "object" } }, { value: { a: 1 } }, '{\n  "a": 1\n}'],
+    ["info_request", { schema: { type: "object" } }, { value: { a: true } }, "Yes"],
     ["review", {}, { decision: "changes_requested" }, "Sent back for changes"],
     [
       "review",

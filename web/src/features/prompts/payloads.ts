@@ -65,7 +65,7 @@ export type Asked =
   | { kind: "choice"; reason: string; evidence: string; choices: { id: string; label: string }[] }
   | { kind: "permission"; tool: string; action: string; reason: string }
   | { kind: "budget"; budget: Budget }
-  | { kind: "form"; schema: JsonSchema; value: unknown }
+  | { kind: "form"; title: string; reported: Payload; schema: JsonSchema; value: Payload | null }
   | { kind: "unknown" };
 
 export interface Work {
@@ -86,7 +86,13 @@ export function asked(prompt: Pick<Prompt, "payload"> & { type: string }): Asked
   switch (prompt.type) {
     case "info_request":
       if (payload.schema && typeof payload.schema === "object")
-        return { kind: "form", schema: payload.schema as JsonSchema, value: payload.value };
+        return {
+          kind: "form",
+          title: String(payload.title ?? ""),
+          reported: (payload.reported ?? {}) as Payload,
+          schema: payload.schema as JsonSchema,
+          value: (payload.value ?? null) as Payload | null,
+        };
       return Array.isArray(payload.questions)
         ? { kind: "questions", questions: payload.questions as Question[] }
         : {

@@ -2,6 +2,7 @@
 import { money } from "@/kit/text";
 import type { Answer } from "./answers";
 import { type Asked, type Comment, objects, type Phase } from "./payloads";
+import { rows as rowsOf } from "./schema";
 
 export interface Line {
   label?: string;
@@ -74,8 +75,10 @@ export function said(asked: Asked, answer: Answer): Line[] {
               : "Left it stopped",
         },
       ];
+    case "form":
+      return rowsOf(answer.value, asked.schema);
     default:
-      return [{ text: JSON.stringify(asked.kind === "form" ? answer.value : answer, null, 2) }];
+      return [{ text: JSON.stringify(answer, null, 2) }];
   }
 }
 
@@ -108,7 +111,7 @@ export function unsent(asked: Asked, draft: Record<string, unknown>): Line[] {
           .map(([line, comment]) => ({ label: `Line ${line}`, text: comment })),
       ];
     case "form":
-      return draft.value === undefined ? [] : said(asked, draft);
+      return draft.value === undefined ? [] : said(asked, draft).filter((line) => line.text.trim());
     default:
       return Object.values(draft).flatMap((value) => lines("", text(value).replace("\0own", "")));
   }

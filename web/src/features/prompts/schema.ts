@@ -1,11 +1,12 @@
-/** The part of JSON Schema that a form can be made of; the server checks all of it. */
+/** Forms that projects define, in the part of JSON Schema that `domain/form_schema.py` lets through. */
+import type { Line } from "./said";
+
 export interface JsonSchema {
-  type?: string | string[];
+  type?: string;
   title?: string;
   description?: string;
-  enum?: unknown[];
-  const?: unknown;
   default?: unknown;
+  enum?: (string | number)[];
   format?: string;
   minLength?: number;
   maxLength?: number;
@@ -14,112 +15,101 @@ export interface JsonSchema {
   minItems?: number;
   maxItems?: number;
   required?: string[];
-  properties?: Record<string, JsonSchema | boolean>;
-  items?: JsonSchema | boolean;
-  $ref?: string;
-  $defs?: Record<string, JsonSchema>;
-  [other: string]: unknown;
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
 }
 
-export type Widget = "choice" | "boolean" | "number" | "text" | "lines" | "list" | "group" | "json";
-
-/** The schema behind references, of which a few are followed: they may go round in circles. */
-export function resolved(schema: JsonSchema | boolean | undefined, root: JsonSchema): JsonSchema {
-  let at: JsonSchema = typeof schema === "object" ? schema : {};
-  for (let step = 0; at.$ref && step < 10; step++) {
-    const { $ref, ...beside } = at;
-    at = { ...place($ref, root), ...beside };
-  }
-  return at;
-}
-
-function place(ref: string, root: JsonSchema): JsonSchema {
-  let at: unknown = root;
-  for (const part of ref.split("/").slice(1)) {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-    at = (at as Record<string, unknown> | undefined)?.[name];
-  }
-  return typeof at === "object" && at !== null ? (at as JsonSchema) : {};
-}
+export type Widget = "choice" | "boolean" | "number" | "text" | "lines" | "list" | "group";
 
 const LONG = 120;
 
-/** How a value is asked for; what has no form of its own is asked for as JSON. */
-export function widget(schema: JsonSchema, depth = 0): Widget {
-  const type = Array.isArray(schema.type) ? schema.type.find((one) => one !== "null") : schema.type;
-  if (schema.enum || schema.const !== undefined) return "choice";
-  if (schema.anyOf || schema.oneOf || schema.allOf || schema.not || depth > 4) return "json";
-  switch (type) {
+/** How a value is asked for. */
+export function widget(schema: JsonSchema): Widget {
+  if (schema.enum) return "choice";
+  switch (schema.type) {
     case "boolean":
       return "boolean";
     case "integer":
     case "number":
       return "number";
-    case "string":
-      return schema.format === "markdown" || (schema.maxLength ?? 0) > LONG ? "lines" : "text";
     case "array":
-      return typeof schema.items === "object" ? "list" : "json";
+      return "list";
     case "object":
-      return schema.properties ? "group" : "json";
+      return "group";
     default:
-      return "json";
+      return schema.format === "markdown" || (schema.maxLength ?? 0) > LONG ? "lines" : "text";
   }
 }
+
+interface Part {
+  name: string;
+  schema: JsonSchema;
+  needed: boolean;
+  value: unknown;
+}
+
+/** The fields of a group, each with what was given for it. */
+export function parts(schema: JsonSchema, value: unknown): Part[] {
+  const given = (value ?? {}) as Record<string, unknown>;
+  return Object.entries(schema.properties ?? {}).map(([name, part]) => ({
+    name,
+    schema: part,
+    needed: schema.required?.includes(name) ?? false,
+    value: given[name],
+  }));
+}
+
+export const entries = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+export const itemOf = (schema: JsonSchema): JsonSchema => schema.items ?? {};
 
 /** What a new field begins with: its default, or nothing. */
-export function blank(schema: JsonSchema, root: JsonSchema, depth = 0): unknown {
+export function blank(schema: JsonSchema): unknown {
   if (schema.default !== undefined) return schema.default;
-  switch (widget(schema, depth)) {
+  if (widget(schema) !== "group") return undefined;
+  const begun = parts(schema, {}).map((part) => [part.name, blank(part.schema)] as const);
+  return Object.fromEntries(begun.filter(([, value]) => value !== undefined));
+}
+
+/** What is sent: without what was left blank. */
+export function filled(schema: JsonSchema, value: unknown): unknown {
+  switch (widget(schema)) {
     case "group": {
-      const value: Record<string, unknown> = {};
-      for (const [name, part] of Object.entries(schema.properties ?? {})) {
-        const begun = blank(resolved(part, root), root, depth + 1);
-        if (begun !== undefined) value[name] = begun;
-      }
-      return value;
+      const kept = parts(schema, value)
+        .map((part) => [part, filled(part.schema, part.value)] as const)
+        .filter(([part, one]) => one !== undefined && (part.needed || !isEmpty(one)))
+        .map(([part, one]) => [part.name, one] as const);
+      return Object.fromEntries(kept);
     }
     case "list":
-      return [];
-    case "choice":
-      return schema.const;
+      return entries(value).map((one) => filled(itemOf(schema), one));
     default:
-      return undefined;
+      return typeof value === "string" && !value.trim() ? undefined : value;
   }
 }
 
-/** What is sent: without empty texts and fields that were left out. */
-export function filled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(filled).filter((one) => one !== undefined);
-  if (value && typeof value === "object") {
-    const kept = Object.entries(value)
-      .map(([name, one]) => [name, filled(one)] as const)
-      .filter(([, one]) => one !== undefined);
-    return Object.fromEntries(kept);
+const isEmpty = (value: unknown) =>
+  value === undefined ||
+  (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+
+/** What is needed and not there yet, by its titles: `Contact / Name`. */
+export function missing(schema: JsonSchema, value: unknown, at: string[] = []): string[] {
+  switch (widget(schema)) {
+    case "group":
+      return parts(schema, value).flatMap((part) => {
+        const there = [...at, titleOf(part.name, part.schema)];
+        if (!part.needed && isEmpty(filled(part.schema, part.value))) return [];
+        return missing(part.schema, part.value, there);
+      });
+    case "list":
+      return entries(value).flatMap((one, index) =>
+        missing(itemOf(schema), one, [...at, String(index + 1)]),
+      );
+    default:
+      return filled(schema, value) === undefined ? [at.join(" / ")] : [];
   }
-  return value === "" ? undefined : value;
 }
 
-/** The places of required values that are missing, such as `contact.name`. */
-export function missing(
-  schema: JsonSchema,
-  value: unknown,
-  root: JsonSchema,
-  at: string[] = [],
-): string[] {
-  if (widget(schema, at.length) === "list" && Array.isArray(value))
-    return value.flatMap((one, index) =>
-      missing(resolved(schema.items, root), one, root, [...at, String(index)]),
-    );
-  if (widget(schema, at.length) !== "group") return [];
-  const given = (value ?? {}) as Record<string, unknown>;
-  return Object.entries(schema.properties ?? {}).flatMap(([name, part]) => {
-    const one = filled(given[name]);
-    if (one === undefined) return schema.required?.includes(name) ? [[...at, name].join(".")] : [];
-    return missing(resolved(part, root), one, root, [...at, name]);
-  });
-}
-
-/** What the server found wrong, by place: `value.contact.name: is too short`. */
+/** What the server found wrong, by place: `value.contact.name: is missing`. */
 export function faultsByPlace(details: string[], root = "value"): Record<string, string> {
   const found: Record<string, string> = {};
   for (const line of details) {
@@ -134,8 +124,26 @@ export function faultsByPlace(details: string[], root = "value"): Record<string,
   return found;
 }
 
-export function titleOf(name: string, schema: JsonSchema): string {
+export function titleOf(name: string, schema: JsonSchema = {}): string {
   if (schema.title) return schema.title;
-  const words = name.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, "$1 $2");
+  const words = name.replace(/[_-]+/g, " ");
   return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
+}
+
+/** A value in lines for people: each thing that it holds, with its name. */
+export function rows(value: unknown, schema: JsonSchema = {}, at: string[] = []): Line[] {
+  if (Array.isArray(value) && value.some((one) => typeof one === "object"))
+    return value.flatMap((one, index) => rows(one, schema.items, [...at, String(index + 1)]));
+  if (value && typeof value === "object" && !Array.isArray(value))
+    return Object.entries(value).flatMap(([name, one]) => {
+      const part = schema.properties?.[name];
+      return rows(one, part, [...at, titleOf(name, part)]);
+    });
+  return [{ label: at.join(" / "), text: word(value) }];
+}
+
+function word(value: unknown): string {
+  if (Array.isArray(value)) return value.map(word).join(", ");
+  if (typeof value === "boolean") return value ? "Yes" : "No";
+  return value === null || value === undefined ? "none" : String(value);
 }
