@@ -26,7 +26,7 @@ import {
   took,
 } from "./messages";
 import { NowLine } from "./NowLine";
-import { Row } from "./Row";
+import { OUTPUT_PX, Row } from "./Row";
 import { Tools } from "./Tools";
 import { useFollow } from "./useFollow";
 import { useTranscript } from "./useTranscript";
@@ -132,7 +132,7 @@ export function Log({
             data={rows}
             firstItemIndex={first}
             {...(linked ? { initialTopMostItemIndex: { index: place, align: "start" } } : {})}
-            defaultItemHeight={24}
+            defaultItemHeight={OUTPUT_PX}
             increaseViewportBy={300}
             atBottomThreshold={30}
             atBottomStateChange={atBottom}

@@ -11,6 +11,9 @@ import { TurnHead } from "./TurnHead";
 
 const MARKDOWN = 6_000;
 const PLAIN = 2_000;
+/** A line of output: a whole number, and known before it is shown. Where it is not what the list
+ * expects, each that comes moves all others, some frames long. */
+export const OUTPUT_PX = 20;
 
 interface Props {
   entry: Entry;
@@ -52,7 +55,7 @@ function Body({ entry, run, seconds, open, toggle, wanted }: Props) {
       return (
         <pre
           className={cx(
-            "font-mono text-xs leading-5 break-words whitespace-pre-wrap text-ink-2",
+            "font-mono text-xs leading-[18px] break-words whitespace-pre-wrap text-ink-2",
             entry.bad && "text-bad",
           )}
         >

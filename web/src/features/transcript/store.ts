@@ -6,7 +6,7 @@ import { appended, EMPTY, LIMITS, prepended, type Window } from "./window";
 
 export const SIZES = { tail: 512 * 1024, page: 1024 * 1024, older: 256 * 1024, limits: LIMITS };
 const AGAIN_MS = 3000;
-const MOMENT_MS = 150;
+const MOMENT_MS = 200;
 
 /** `waits`: there is more, which is read as the reader gets there. */
 export type Connection = "opening" | "live" | "lost" | "waits" | "ended";

@@ -53,17 +53,19 @@ export function useFollow(rows: Entry[], from: boolean, tell: (on: boolean) => v
     [set],
   );
   const toEnd = useCallback(() => {
-    // Rows are measured after they are shown, which moves the end some more times.
-    const settle = (frames: number) => {
+    // Rows are measured after they are shown, which moves the end some more times. Each look makes
+    // the browser lay out the page, so there are no more than it takes.
+    const settle = (frames: number, height: number) => {
       frame.current = requestAnimationFrame(() => {
         const element = scroller.current;
         if (!element || !latest.current) return;
-        element.scrollTop = element.scrollHeight;
-        if (frames > 0) settle(frames - 1);
+        const now = element.scrollHeight;
+        element.scrollTop = now;
+        if (frames > 0 && now !== height) settle(frames - 1, now);
       });
     };
     cancelAnimationFrame(frame.current);
-    settle(SETTLE_FRAMES);
+    settle(SETTLE_FRAMES, 0);
   }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that came are the reason to go
   useLayoutEffect(() => {
