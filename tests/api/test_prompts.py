@@ -11,6 +11,7 @@ from agents_manager.flow import access, removal, tasks
 from agents_manager.flow.ports import Tx
 from tests import forms
 from tests.api.scenes import ANN, ANSWER, OWNER, Scene, told
+from tests.repos import make_repo
 
 API = "/api/v1"
 
@@ -204,6 +205,20 @@ async def test_the_inbox_comes_in_pages(api: httpx.AsyncClient, scene: Scene) ->
     assert await seen(api, limit=2) == [p.id for p in order]
 
 
+async def test_the_inbox_of_a_project(api: httpx.AsyncClient, scene: Scene, tmp_path: Path) -> None:
+    here = [await scene.asking(title=f"task {n}") for n in range(3)]
+    other = await tasks.add_project(scene.s, make_repo(tmp_path / "other"), "other", None)
+    there = await Scene(scene.s, other).asking(title="there")
+    assert await seen(api, project=scene.project.name, limit=2) == [p.id for p in here]
+    assert await seen(api, project=other.id) == [there.id]
+    totals = [
+        (await api.get(f"{API}/prompts", params=query)).json()["total"]
+        for query in ({"limit": 1}, {"limit": 1, "project": scene.project.name})
+    ]
+    assert totals == [4, 3]
+    told(await api.get(f"{API}/prompts", params={"project": "none"}), 404, "ProjectNotFound")
+
+
 async def test_a_cursor_holds_when_its_question_is_gone_or_moved(
     api: httpx.AsyncClient, scene: Scene
 ) -> None:
@@ -216,7 +231,10 @@ async def test_a_cursor_holds_when_its_question_is_gone_or_moved(
     assert await seen(api, cursor=first["next"]) == [asked[2].id, asked[3].id]
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "2-1-a", "1--a", "1-1-", "0-9999999999999999999-a"])
+@pytest.mark.parametrize(
+    "cursor",
+    ["", "x", "2-1-a", "1--a", "1-1-", "0-9999999999999999999-a", "0-999999999999999999-a"],
+)
 async def test_a_cursor_of_something_else(api: httpx.AsyncClient, cursor: str) -> None:
     response = await api.get(f"{API}/prompts", params={"cursor": cursor})
     body = told(response, 422, "InvalidInput")

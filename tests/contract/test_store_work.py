@@ -11,7 +11,7 @@ from agents_manager.domain.event import Level, Noted, StatusBlocked
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import Prompt, PromptStatus, Undo
+from agents_manager.domain.prompt import Prompt, PromptStatus, QueuePlace, Undo
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus, Usage
 from agents_manager.domain.task import PullState
 from agents_manager.errors import (
@@ -161,6 +161,36 @@ async def test_a_task_asks_one_question_of_its_flow_at_a_time(any_store: Databas
     await any_store.write(lambda tx: tx.prompts.add(a_prompt("e", created_at=later(9))))
     assert ids(await any_store.read(lambda tx: tx.prompts.pending(TASK))) == "cde"
     assert ids(await any_store.read(lambda tx: tx.prompts.of_task(TASK))) == "cbde"
+
+
+async def test_open_prompts_in_pages(any_store: Database) -> None:
+    shop, task = ProjectId("project-1"), TaskId("task-2")
+
+    def fill(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2")
+        for n, id in enumerate("abcd"):
+            tx.prompts.add(a_prompt(id, type=PromptType.PERMISSION, created_at=later(n // 2)))
+        tx.prompts.add(a_prompt("e", "task-2", created_at=later(9)))
+        tx.prompts.add(a_prompt("f", type=PromptType.CHOICE, status=PromptStatus.RESPONDED))
+
+    await any_store.write(fill)
+
+    async def ids(after: QueuePlace, limit: int | None, project: ProjectId | None = None) -> str:
+        found = await any_store.read(
+            lambda tx: tx.prompts.page([task], project, after=after, limit=limit)
+        )
+        return "".join(prompt.id for prompt in found)
+
+    start = QueuePlace(alone=False, asked=NOW, id=PromptId(""))
+    assert await ids(start, None) == "eabcd"
+    assert await ids(start, 2) == "ea"
+    assert await ids(start, 2, shop) == "ea"
+    assert await ids(start, 2, ProjectId("project-9")) == ""
+    assert await ids(QueuePlace(alone=False, asked=later(9), id=PromptId("e")), 9) == "abcd"
+    assert await ids(QueuePlace(alone=True, asked=NOW, id=PromptId("a")), 2) == "bc"
+    assert await any_store.read(lambda tx: tx.prompts.open(None)) == 5
+    assert await any_store.read(lambda tx: tx.prompts.open(shop)) == 5
+    assert await any_store.read(lambda tx: tx.prompts.open(ProjectId("project-9"))) == 0
 
 
 async def test_permissions_stand_beside_each_other(any_store: Database) -> None:

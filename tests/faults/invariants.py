@@ -69,7 +69,8 @@ async def found(program: Program, task_id: TaskId, repo: Path, evidence: Path) -
 
 
 async def unfinished_workflows() -> int:
-    return len(await DBOS.list_workflows_async(status="PENDING"))
+    """Also those that wait in a queue, as what a death cut off does after the next start."""
+    return len(await DBOS.list_workflows_async(status=["PENDING", "ENQUEUED"]))
 
 
 def told(found: Found) -> list[str]:

@@ -136,7 +136,8 @@ def _judge(walk: Walk) -> Callable[[invariants.Found, Sequence[str] | None], lis
 
 
 async def _workflows_end() -> None:
-    """The last effect is done a moment before the workflow that did it."""
-    deadline = time.monotonic() + 2
+    """The last effect is done a moment before the workflow that did it; what was taken up after a
+    death has nothing left to do but waits for its turn, which comes every second."""
+    deadline = time.monotonic() + 10
     while await invariants.unfinished_workflows() and time.monotonic() < deadline:
         await asyncio.sleep(0.01)

@@ -241,6 +241,11 @@ class ProjectQuery(Query):
     """Name or id; all unless given."""
 
 
+class InboxQuery(PageQuery):
+    project: Short | None = None
+    """Name or id; all unless given."""
+
+
 class BoardQuery(ProjectQuery):
     task: Annotated[list[Short], Field(max_length=200)] | None = None
     """Cards of these only, to keep a board true; the columns are counted all the same."""

@@ -714,6 +714,8 @@ class Runs(schemas.Out):
 class Inbox(schemas.Out):
     items: list[InboxItem]
     next: str | None
+    total: int
+    """Open questions, on all pages."""
 
 
 class Histories(schemas.Out):

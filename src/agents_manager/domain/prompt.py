@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
@@ -72,6 +72,15 @@ class Undo(Value):
     """As they were before."""
     pulls: tuple[str, ...]
     """The pull requests that were open before."""
+
+
+class QueuePlace(NamedTuple):
+    """Where a question stands in the inbox."""
+
+    alone: bool
+    """Nothing waits behind it."""
+    asked: datetime
+    id: PromptId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

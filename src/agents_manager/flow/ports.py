@@ -32,7 +32,7 @@ from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.performance import Ran, Reviewed
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline
-from agents_manager.domain.prompt import Prompt
+from agents_manager.domain.prompt import Prompt, QueuePlace
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.reminder import Reminders
 from agents_manager.domain.retention import Retention
@@ -162,6 +162,21 @@ class Prompts(Protocol):
     def of_task(self, task_id: TaskId) -> list[Prompt]: ...
     def awaited(self) -> set[TaskId]:
         """Tasks with a pending one that other tasks depend on."""
+        ...
+
+    def page(
+        self,
+        first: Sequence[TaskId],
+        project_id: ProjectId | None,
+        *,
+        after: QueuePlace,
+        limit: int | None,
+    ) -> list[Prompt]:
+        """Pending ones behind a place: those of the tasks that go first, then by age."""
+        ...
+
+    def open(self, project_id: ProjectId | None) -> int:
+        """How many are pending."""
         ...
 
     def permissions(self, project_id: ProjectId) -> list[Prompt]:

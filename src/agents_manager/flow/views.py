@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from agents_manager.domain.guards import Facts, Fired
-from agents_manager.domain.ids import TaskId
+from agents_manager.domain.ids import PromptId, TaskId
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Category, Pipeline, Status, Trigger, TriggerType
-from agents_manager.domain.prompt import Prompt, recommended_answer
+from agents_manager.domain.prompt import Prompt, QueuePlace, recommended_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
 from agents_manager.domain.transition import (
@@ -29,6 +29,7 @@ from agents_manager.flow.ports import Services, Tx
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 CURSOR = re.compile(r"([01])-([0-9]{1,18})-(.+)")
+START = QueuePlace(alone=False, asked=EPOCH, id=PromptId(""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,8 @@ class Inbox:
     items: Sequence[InboxItem]
     next: str | None
     """The cursor of the page that follows; None at the end."""
+    total: int
+    """Of all pages."""
 
 
 def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
@@ -168,41 +171,40 @@ def _target(
     )
 
 
-def inbox(tx: Tx, *, after: str | None = None, limit: int | None = None) -> Inbox:
+def inbox(
+    tx: Tx, *, project: str | None = None, after: str | None = None, limit: int | None = None
+) -> Inbox:
     """Open questions, those with tasks waiting behind them first, then by age."""
-    start = _place_of(after) if after is not None else None
-    awaited = tx.prompts.awaited()
-    behind = {task: waiting for task in awaited if (waiting := _behind(tx, task))}
-    places = {_place(prompt, behind): prompt for prompt in tx.prompts.pending()}
-    rest = sorted(place for place in places if start is None or place > start)
-    page = rest[:limit]
+    of = None if project is None else tx.projects.find(project).id
+    start = START if after is None else _place_of(after)
+    behind = {task: waiting for task in tx.prompts.awaited() if (waiting := _behind(tx, task))}
+    found = tx.prompts.page(
+        sorted(behind), of, after=start, limit=None if limit is None else limit + 1
+    )
+    page = found[:limit]
     return Inbox(
-        [_item(tx, places[place], behind.get(places[place].task_id, ())) for place in page],
-        _cursor(page[-1]) if len(rest) > len(page) else None,
+        [_item(tx, prompt, behind.get(prompt.task_id, ())) for prompt in page],
+        _cursor(page[-1], behind) if len(found) > len(page) else None,
+        tx.prompts.open(of),
     )
 
 
-Place = tuple[bool, int, str]
-"""Where a question stands in the inbox: whether nothing waits behind it, the microseconds since
-1970 at which it was asked, and its id. A cursor says all of it, so that it holds when its question
-is answered, deleted, or stands elsewhere now."""
-
-
-def _place(prompt: Prompt, behind: Container[TaskId]) -> Place:
+def _cursor(prompt: Prompt, behind: Container[TaskId]) -> str:
+    """Says all of a question's place, so that it holds when the question is answered, deleted, or
+    stands elsewhere now."""
     asked = (prompt.created_at - EPOCH) // timedelta(microseconds=1)
-    return prompt.task_id not in behind, asked, prompt.id
+    return f"{prompt.task_id not in behind:d}-{asked}-{prompt.id}"
 
 
-def _cursor(place: Place) -> str:
-    alone, asked, prompt_id = place
-    return f"{alone:d}-{asked}-{prompt_id}"
-
-
-def _place_of(cursor: str) -> Place:
+def _place_of(cursor: str) -> QueuePlace:
     said = CURSOR.fullmatch(cursor)
-    if said is None:
-        raise InvalidInput("The cursor is not one of this listing.", ["cursor"])
-    return said[1] == "1", int(said[2]), said[3]
+    try:
+        if said is not None:
+            asked = EPOCH + timedelta(microseconds=int(said[2]))
+            return QueuePlace(said[1] == "1", asked, PromptId(said[3]))
+    except OverflowError:
+        pass  # No question was asked in the year 30,000.
+    raise InvalidInput("The cursor is not one of this listing.", ["cursor"])
 
 
 def item(tx: Tx, prompt_id: str) -> InboxItem:

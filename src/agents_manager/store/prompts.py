@@ -1,17 +1,31 @@
 """Prompts: the first answer wins here, by one conditional update."""
 
+from collections.abc import Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, literal_column, select, union, update
+from sqlalchemy import (
+    ColumnElement,
+    SelectBase,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    select,
+    tuple_,
+    union,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import ProjectId, PromptId, TaskId
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint, Undo
+from agents_manager.domain.prompt import Prompt, PromptStatus, QueuePlace, ResumePoint, Undo
 from agents_manager.errors import Conflict, PromptNotFound
 from agents_manager.store import schema
-from agents_manager.store.columns import UtcTime
+from agents_manager.store.columns import UtcTime, dumps
+from agents_manager.store.listed import among
 from agents_manager.store.rows import Rows, violates
 from agents_manager.store.statements import Session
 
@@ -34,6 +48,37 @@ _AWAITED = (
     .join(schema.dependency, schema.dependency.c.depends_on == _PROMPT.task_id)
     .where(_PROMPT.status == PromptStatus.PENDING)
 )
+_ALONE = case((among(_PROMPT.task_id), 0), else_=1)
+_PLACE = (_ALONE, _PROMPT.created_at, _PROMPT.id)
+_AFTER: tuple[ColumnElement[Any], ...] = (
+    bindparam("alone"),
+    bindparam("asked", type_=UtcTime()),
+    bindparam("id"),
+)
+_OF_PROJECT = _PROMPT.task_id.in_(
+    select(schema.task.c.id).where(schema.task.c.project_id == bindparam("project"))
+)
+
+
+@cache
+def _page(*, project: bool, limit: bool) -> SelectBase:
+    found = PROMPTS.select.where(
+        _PROMPT.status == PromptStatus.PENDING, tuple_(*_PLACE) > tuple_(*_AFTER)
+    ).order_by(*_PLACE)
+    found = found.where(_OF_PROJECT) if project else found
+    return found.limit(bindparam("most")) if limit else found
+
+
+@cache
+def _number(*, project: bool) -> SelectBase:
+    number = (
+        select(func.count())
+        .select_from(schema.prompt)
+        .where(_PROMPT.status == PromptStatus.PENDING)
+    )
+    return number.where(_OF_PROJECT) if project else number
+
+
 _PERMISSIONS = _IN_ORDER.join(schema.task, schema.task.c.id == _PROMPT.task_id).where(
     _PROMPT.type == PromptType.PERMISSION,
     _PROMPT.status == PromptStatus.RESPONDED,
@@ -91,6 +136,24 @@ class Prompts:
 
     def awaited(self) -> set[TaskId]:
         return {TaskId(row[0]) for row in self._session.all(_AWAITED)}
+
+    def page(
+        self,
+        first: Sequence[TaskId],
+        project_id: ProjectId | None,
+        *,
+        after: QueuePlace,
+        limit: int | None,
+    ) -> list[Prompt]:
+        place = {"alone": int(after.alone), "asked": after.asked, "id": after.id}
+        wanted = {"project": project_id, "most": limit}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        found = _page(project="project" in given, limit="most" in given)
+        return PROMPTS.all(self._session, found, {"ids": dumps(list(first)), **place, **given})
+
+    def open(self, project_id: ProjectId | None) -> int:
+        of = {} if project_id is None else {"project": project_id}
+        return self._session.scalar(_number(project=bool(of)), of)
 
     def permissions(self, project_id: ProjectId) -> list[Prompt]:
         return PROMPTS.all(self._session, _PERMISSIONS, {"project": project_id})

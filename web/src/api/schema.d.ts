@@ -1,4 +1,4 @@
-// From openapi.json 65a8b8082efc440128f3b80db3cdba6043d8eb75c0339392983c4182551130b9; write it again with: npm run api
+// From openapi.json 35cdbf39eb38cfaa2741abd8f79575aad32357326ff16e02c83a212ba72fcdaa; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -2245,6 +2245,8 @@ export interface components {
             items: components["schemas"]["InboxItem"][];
             /** Next */
             next: string | null;
+            /** Total */
+            total: number;
         };
         /** InboxItem */
         InboxItem: {
@@ -5211,6 +5213,7 @@ export interface operations {
             query?: {
                 cursor?: string | null;
                 limit?: number;
+                project?: string | null;
             };
             header?: never;
             path?: never;

@@ -12,11 +12,12 @@ router = APIRouter(prefix="/prompts", tags=["prompts"])
 
 
 @router.get("")
-async def list_prompts(s: Services, query: Annotated[forms.PageQuery, Query()]) -> pages.Inbox:
+async def list_prompts(s: Services, query: Annotated[forms.InboxQuery, Query()]) -> pages.Inbox:
     """Open questions, those with tasks waiting behind them first, then by age; `next` is the cursor
     of the page that follows."""
+    project, after, limit = query.project, query.cursor, query.limit
     return pages.Inbox.of(
-        await s.store.read(lambda tx: views.inbox(tx, after=query.cursor, limit=query.limit))
+        await s.store.read(lambda tx: views.inbox(tx, project=project, after=after, limit=limit))
     )
 
 
