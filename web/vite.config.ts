@@ -13,6 +13,8 @@ export default defineConfig({
     target: "es2022",
     chunkSizeWarningLimit: 2000,
   },
+  // Workers load parts of their own, as the app does.
+  worker: { format: "es" },
   server: { proxy: { "/api": "http://127.0.0.1:4100", "/auth": "http://127.0.0.1:4100" } },
   test: { environment: "jsdom", setupFiles: ["./src/test-setup.ts"], globals: true },
 });

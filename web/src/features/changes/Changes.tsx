@@ -14,6 +14,7 @@ import { Await, Empty } from "@/kit/State";
 import { clean, plural } from "@/kit/text";
 import { changesQuery, useViewed } from "./data";
 import { type FileActions, FileDiff } from "./FileDiff";
+import { Highlighting } from "./Highlighting";
 import { BLANK, CHUNK, type ChangedFile, foldedAtFirst, type Review, sums } from "./model";
 import { ReviewBar } from "./ReviewBar";
 
@@ -29,7 +30,9 @@ export function Changes({ taskId }: { taskId: string }) {
             What an agent commits for this task is seen here.
           </Empty>
         ) : (
-          <Files taskId={taskId} since={round} data={data} head={data.head_sha} />
+          <Highlighting>
+            <Files taskId={taskId} since={round} data={data} head={data.head_sha} />
+          </Highlighting>
         )
       }
     </Await>

@@ -10,6 +10,7 @@ import { Failed, Loading } from "@/kit/State";
 import { clean } from "@/kit/text";
 import { CommentEditor } from "./CommentEditor";
 import { fileQuery } from "./data";
+import { THEME } from "./Highlighting";
 import { type ChangedFile, type Comment, type Said, SEVERITY_WORDS } from "./model";
 
 interface Note {
@@ -157,7 +158,7 @@ function Body({
   );
   const options = useMemo(
     () => ({
-      theme: { dark: "pierre-dark", light: "pierre-light" } as const,
+      theme: THEME,
       themeType: dark ? ("dark" as const) : ("light" as const),
       diffStyle: split ? ("split" as const) : ("unified" as const),
       overflow: "wrap" as const,
@@ -180,7 +181,6 @@ function Body({
         patch={query.data.diff}
         options={options}
         lineAnnotations={notes}
-        disableWorkerPool
         renderAnnotation={(note) => (
           <div className="max-w-3xl p-2 font-sans">
             {note.metadata.mine ? (
