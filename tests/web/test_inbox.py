@@ -505,6 +505,24 @@ def test_questions_are_grouped_and_snoozed(page: Page, work: Work) -> None:
     page.wait_for_url("**/tasks/*")
 
 
+def test_the_queue_reads_on_as_one_goes_through_it(page: Page, work: Work) -> None:
+    titles = ["One", "Two", "Three", "Four", "Five"]
+    for title in titles:
+        work.prompt(work.task(title, asks({"question": "Which name?"})))
+    # Pages of two, as hundreds of questions would take too long to ask.
+    page.route(
+        "**/api/v1/prompts?*limit=100*",
+        lambda route: route.continue_(url=route.request.url.replace("limit=100", "limit=2")),
+    )
+    page.goto(work.url("inbox"))
+    queue = page.get_by_role("navigation", name="Questions")
+    expect(queue.get_by_role("link")).to_have_count(5)
+    panel = page.get_by_role("region", name="Question: ")
+    for title in titles:
+        expect(panel.get_by_role("link", name=title)).to_be_visible()
+        page.keyboard.press("j")
+
+
 def test_nothing_to_answer_is_a_pleasure(page: Page, work: Work) -> None:
     page.goto(work.url("inbox"))
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()

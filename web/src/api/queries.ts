@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, data } from "./client";
 
 /** Everything that pages read, each under one key. */
@@ -19,10 +19,24 @@ export const queries = {
         ),
       staleTime: version === undefined ? 0 : Number.POSITIVE_INFINITY,
     }),
-  inbox: () =>
+  inbox: (project?: string) =>
+    infiniteQueryOptions({
+      queryKey: ["inbox", "pages", project ?? ""],
+      queryFn: ({ pageParam }) =>
+        data(
+          api.GET("/api/v1/prompts", {
+            params: { query: { project, limit: 100, cursor: pageParam } },
+          }),
+        ),
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: (page) => page.next ?? undefined,
+    }),
+  /** How many questions are open. */
+  waiting: () =>
     queryOptions({
-      queryKey: ["inbox"],
-      queryFn: () => data(api.GET("/api/v1/prompts", { params: { query: { limit: 200 } } })),
+      queryKey: ["inbox", "count"],
+      queryFn: async () =>
+        (await data(api.GET("/api/v1/prompts", { params: { query: { limit: 1 } } }))).total,
     }),
   prompt: (id: string) =>
     queryOptions({

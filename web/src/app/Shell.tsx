@@ -73,7 +73,7 @@ export function Shell() {
 }
 
 function Rail({ show }: { show: (overlay: Overlay) => void }) {
-  const waiting = useQuery(queries.inbox()).data?.items.length ?? 0;
+  const waiting = useQuery(queries.waiting()).data ?? 0;
   return (
     <nav
       aria-label="Pages"
@@ -220,7 +220,7 @@ function Live() {
 }
 
 function BottomBar({ show }: { show: (overlay: Overlay) => void }) {
-  const waiting = useQuery(queries.inbox()).data?.items.length ?? 0;
+  const waiting = useQuery(queries.waiting()).data ?? 0;
   const part =
     "flex h-14 flex-1 flex-col items-center justify-center gap-0.5 text-[11px] text-ink-2";
   return (

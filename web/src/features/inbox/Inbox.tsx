@@ -1,9 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { AlarmClock, ChevronLeft, ChevronRight, Group as GroupIcon } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { toast } from "sonner";
-import type { InboxItem } from "@/api/client";
+import type { InboxItem, Schemas } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useShortcuts } from "@/app/keys";
 import { PromptPanel } from "@/features/prompts/PromptPanel";
@@ -16,34 +16,62 @@ import { AllClear } from "./AllClear";
 import { BatchAccept } from "./BatchAccept";
 import { useKept } from "./kept";
 import { Queue } from "./Queue";
-import { grouped, nextAfter, parted, type Snoozes, stepped, tomorrow } from "./queue";
+import { grouped, listed, nextAfter, parted, type Snoozes, stepped, tomorrow } from "./queue";
 
 const HOUR_MS = 3_600_000;
+/** So many questions before the last that was read, more are. */
+const AHEAD = 20;
 
 export function Inbox() {
-  const inbox = useQuery(queries.inbox());
+  const { project } = useSearch({ from: "/frame/inbox" });
+  const inbox = useInfiniteQuery(queries.inbox(project));
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = inbox;
   return (
     <>
       <h1 className="sr-only">Inbox</h1>
       <Await query={inbox} rows={8}>
-        {({ items, next }) => <Answering items={items} more={next !== null} />}
+        {({ pages }) => (
+          <Answering
+            pages={pages}
+            more={hasNextPage}
+            load={isFetching || isFetchNextPageError ? undefined : () => void fetchNextPage()}
+          />
+        )}
       </Await>
     </>
   );
 }
 
-function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
-  const { prompt: wanted, project } = useSearch({ from: "/frame/inbox" });
+function Answering({
+  pages,
+  more,
+  load,
+}: {
+  pages: Schemas["Inbox"][];
+  more: boolean;
+  /** Reads the next page; undefined while something is read, and where that failed. */
+  load: (() => void) | undefined;
+}) {
+  const { prompt: wanted } = useSearch({ from: "/frame/inbox" });
+  const total = pages[0]?.total ?? 0;
+  const elsewhere = (useQuery(queries.waiting()).data ?? total) - total;
+  const items = useMemo(() => listed(pages), [pages]);
   const navigate = useNavigate();
   const [byKind, setByKind] = useKept("am:inbox:by-kind", false);
   const [snoozes, setSnoozes] = useKept<Snoozes>("am:inbox:snoozes", {});
   // What was answered here is gone at once, whatever the list says for a moment longer.
   const [done, setDone] = useState<string[]>([]);
   const left = items.filter((one) => !done.includes(one.prompt.id));
-  const { open, snoozed } = parted(left, project, snoozes, Date.now());
+  const { open, snoozed } = parted(left, snoozes, Date.now());
   const groups = grouped(open, byKind);
   const ids = groups.flatMap((group) => group.items.map((one) => one.prompt.id));
   const current = wanted ?? ids[0];
+  const at = current ? ids.indexOf(current) : -1;
+  const number = more ? Math.max(ids.length, total - snoozed.length) : ids.length;
+  const near = more && at >= ids.length - AHEAD;
+  useEffect(() => {
+    if (near) load?.();
+  }, [near, load]);
   const show = (id: string | undefined) =>
     void navigate({
       to: "/inbox",
@@ -113,18 +141,15 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
       ]}
     />
   );
-  const allClear = (
-    <AllClear snoozed={snoozed.length} elsewhere={left.length - open.length - snoozed.length} />
-  );
+  const allClear = <AllClear snoozed={snoozed.length} elsewhere={elsewhere} />;
   if (ids.length === 0 && snoozed.length === 0 && !current) return allClear;
-  const at = current ? ids.indexOf(current) : -1;
   return (
     <div className="flex h-full min-h-0">
       <aside className="flex w-80 shrink-0 flex-col border-r bg-sunken max-lg:w-64 max-sm:hidden">
         <div className="space-y-2 border-b px-3 py-2">
           <div className="flex items-center gap-1">
             <p className="flex-1 font-semibold">
-              Inbox <span className="font-normal text-ink-3">{ids.length}</span>
+              Inbox <span className="font-normal text-ink-3">{number}</span>
             </p>
             <Tooltip text={byKind ? "In the order of their age" : "Group by kind"}>
               <Button
@@ -142,12 +167,7 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
           </div>
           <BatchAccept items={open} />
         </div>
-        <Queue groups={groups} snoozed={snoozed} current={current} />
-        {more && (
-          <p className="border-t px-3 py-2 text-xs text-ink-3">
-            More wait than are shown; they come up as these are answered.
-          </p>
-        )}
+        <Queue groups={groups} snoozed={snoozed} current={current} onEnd={() => more && load?.()} />
       </aside>
       <div className="min-w-0 flex-1 overflow-y-auto sm:px-5 sm:pt-5">
         <div className="flex items-center gap-1 border-b bg-sunken px-2 sm:hidden">
@@ -161,7 +181,7 @@ function Answering({ items, more }: { items: InboxItem[]; more: boolean }) {
             <ChevronLeft size={18} />
           </Button>
           <p className="flex-1 text-center text-xs text-ink-2 tabular-nums">
-            {at >= 0 ? `${at + 1} of ${ids.length}` : `${ids.length} open`}
+            {at >= 0 ? `${at + 1} of ${number}` : `${number} open`}
           </p>
           {snoozeMenu}
           <Button

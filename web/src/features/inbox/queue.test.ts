@@ -1,17 +1,23 @@
 import { expect, it } from "vitest";
 import type { InboxItem } from "@/api/client";
-import { grouped, nextAfter, parted, stepped, tomorrow } from "./queue";
+import { grouped, listed, nextAfter, parted, stepped, tomorrow } from "./queue";
 
-const item = (id: string, type: string, project = "shop") =>
-  ({ prompt: { id, type, payload: {} }, project: { name: project } }) as unknown as InboxItem;
+const item = (id: string, type: string) =>
+  ({ prompt: { id, type, payload: {} } }) as unknown as InboxItem;
 
-const items = [item("a", "review"), item("b", "choice", "bank"), item("c", "review")];
+const items = [item("a", "review"), item("b", "choice"), item("c", "review")];
 const ids = (found: InboxItem[]) => found.map((one) => one.prompt.id);
 
-it("shows the project that is chosen, and sets aside what is snoozed until its time", () => {
-  const seen = parted(items, "shop", { a: 100, c: 50 }, 60);
-  expect([ids(seen.open), ids(seen.snoozed)]).toEqual([["c"], ["a"]]);
-  expect(ids(parted(items, undefined, {}, 0).open)).toEqual(["a", "b", "c"]);
+it("shows a question once, also where it moved from one page to another", () => {
+  const page = (...found: InboxItem[]) => ({ items: found, next: null, total: 3 });
+  const [a, b, c] = items as [InboxItem, InboxItem, InboxItem];
+  expect(ids(listed([page(a, b), page(b, c)]))).toEqual(["a", "b", "c"]);
+});
+
+it("sets aside what is snoozed until its time", () => {
+  const seen = parted(items, { a: 100, c: 50 }, 60);
+  expect([ids(seen.open), ids(seen.snoozed)]).toEqual([["b", "c"], ["a"]]);
+  expect(ids(parted(items, {}, 0).open)).toEqual(["a", "b", "c"]);
 });
 
 it("groups by kind, in the order in which the kinds come", () => {

@@ -1,19 +1,19 @@
 /** The order of the inbox: what is shown, in which groups, and what comes next. */
-import type { InboxItem } from "@/api/client";
+import type { InboxItem, Schemas } from "@/api/client";
 import { type Kind, kindOf } from "@/features/prompts/payloads";
 
 /** Until when a question is out of the way, by its id. */
 export type Snoozes = Record<string, number>;
 
-export function parted(
-  items: InboxItem[],
-  project: string | undefined,
-  snoozes: Snoozes,
-  now: number,
-) {
-  const here = items.filter((one) => !project || one.project.name === project);
+/** What was read so far. A question that changed its place between two pages is on both. */
+export function listed(pages: Schemas["Inbox"][]): InboxItem[] {
+  const found = new Map(pages.flatMap((page) => page.items).map((one) => [one.prompt.id, one]));
+  return [...found.values()];
+}
+
+export function parted(items: InboxItem[], snoozes: Snoozes, now: number) {
   const asleep = (one: InboxItem) => (snoozes[one.prompt.id] ?? 0) > now;
-  return { open: here.filter((one) => !asleep(one)), snoozed: here.filter(asleep) };
+  return { open: items.filter((one) => !asleep(one)), snoozed: items.filter(asleep) };
 }
 
 export interface Group {

@@ -23,9 +23,9 @@ const CLOSED: Record<string, string> = {
 /** A question that is closed: who answered what, by which door, and what was typed here meanwhile. */
 export function Given({ item }: { item: InboxItem }) {
   const { prompt } = item;
-  const newer = useQuery(queries.inbox()).data?.items.find(
-    (other) => other.task.id === item.task.id && other.prompt.id !== prompt.id,
-  );
+  const open = useQuery(queries.task(item.task.id)).data?.prompts;
+  const next = open?.find((other) => other.id !== prompt.id)?.id;
+  const newer = useQuery({ ...queries.prompt(next ?? ""), enabled: next !== undefined }).data;
   return (
     <div className="space-y-5 px-4 py-4 sm:px-5">
       <p className="text-[15px] text-ink-2 wrap-anywhere">{clean(item.summary)}</p>

@@ -1,4 +1,9 @@
-import { type QueryClient, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  type QueryClient,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
 import { toast } from "sonner";
@@ -101,8 +106,13 @@ export const isTooLate = (error: ApiError) =>
 
 /** Out of the list at once; the server's own list follows. */
 export function gone(client: QueryClient, ids: string[]) {
-  client.setQueryData(["inbox"], (inbox: Schemas["Inbox"] | undefined) =>
-    inbox ? { ...inbox, items: inbox.items.filter((one) => !ids.includes(one.prompt.id)) } : inbox,
+  const left = (page: Schemas["Inbox"]) => ({
+    ...page,
+    items: page.items.filter((one) => !ids.includes(one.prompt.id)),
+  });
+  client.setQueriesData<InfiniteData<Schemas["Inbox"]>>(
+    { queryKey: ["inbox", "pages"] },
+    (inbox) => inbox && { ...inbox, pages: inbox.pages.map(left) },
   );
   refresh(client);
 }
