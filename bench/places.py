@@ -1,5 +1,6 @@
 """What is measured on: a home of its own, a small repository, a task that asks."""
 
+import json
 import subprocess
 import tempfile
 from collections.abc import Generator
@@ -55,7 +56,9 @@ def place(files: int = 1) -> Generator[tuple[Settings, Path]]:
         git(repo, "commit", "--quiet", "--message=First")
         home = Path(folder, "home")
         home.mkdir()
-        (home / "config.json").write_text('{"defaultAgentType": "scripted"}\n')
+        # Questions that are copied are years old, and a server would remind of thousands.
+        config = {"defaultAgentType": "scripted", "reminders": {"enabled": False}}
+        (home / "config.json").write_text(json.dumps(config))
         yield Settings(home, None), repo
 
 

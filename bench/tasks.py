@@ -219,7 +219,7 @@ def _copied(name: str, projects: list[str]) -> str:
         chosen = " ".join(f"WHEN {i} THEN '{p}'" for i, p in enumerate(projects))
         return f"CASE n % {len(projects)} {chosen} END"
     if name == "title":
-        return "\"title\" || ' no. ' || n * 7919 % 100003"
+        return "\"title\" || ' no. ' || (n * 7919 % 100003)"
     if name in ("created_at", "updated_at"):
         # Fixed width, as the store writes it; one task every few seconds.
         day = "strftime('%Y-%m-%dT%H:%M:%S', '2020-01-01', (n * 7) || ' seconds')"
