@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import ipaddress
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -55,6 +56,10 @@ async def serve(
         parts = mounts or {}
         app = build(program.services, feed, ways, parts)
         listener = Listener(app, lambda: ready(ways.address), feed.close, tls=certificate)
+        # What is there by now stays. Passed over by the collector of garbage, which otherwise takes
+        # a third of the time of an answer with thousands of rows.
+        gc.collect()
+        gc.freeze()
         async with (
             feed.running(),
             _for_agents(ways, parts) as inside,
