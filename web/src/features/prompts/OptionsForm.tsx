@@ -1,11 +1,11 @@
-import { Check, Minus, Plus } from "lucide-react";
+import { Minus, Plus } from "lucide-react";
 import { useRef } from "react";
 import { useDraft } from "@/app/drafts";
-import { Button } from "@/kit/Button";
 import { Chip } from "@/kit/Chip";
 import { Field, TextArea } from "@/kit/Field";
 import { Markdown } from "@/kit/Markdown";
 import { clean } from "@/kit/text";
+import { AnswerFoot } from "./AnswerFoot";
 import { type OptionsDraft, OWN, optionsAnswer } from "./answers";
 import { Choice, FormFrame, type FormProps, useFormKeys } from "./Form";
 import type { ProposedOption } from "./payloads";
@@ -33,32 +33,20 @@ export function OptionsForm({ item, asked, sender, keys }: FormProps<"options">)
     custom,
     send,
   });
-  const accepts = !!item.acceptable && !draft.value.option && !draft.value.instructions;
   return (
     <FormFrame
       onSend={send}
       error={sender.error}
       foot={
-        <>
-          {item.acceptable && (
-            <Button
-              look={accepts ? "primary" : "plain"}
-              hint={keys ? "a" : undefined}
-              disabled={sender.busy}
-              onClick={sender.accept}
-            >
-              <Check size={15} /> Accept recommended
-            </Button>
-          )}
-          <Button
-            look={accepts ? "plain" : "primary"}
-            hint="Ctrl+Enter"
-            disabled={sender.busy || !answer}
-            onClick={send}
-          >
-            {sender.busy ? "Sending…" : "Choose and go on"}
-          </Button>
-        </>
+        <AnswerFoot
+          acceptable={!!item.acceptable}
+          begun={!!draft.value.option || !!draft.value.instructions}
+          keys={keys}
+          sender={sender}
+          ready={!!answer}
+          send={send}
+          words="Choose and go on"
+        />
       }
     >
       <Markdown text={asked.summary} className="text-[15px]" />

@@ -1,11 +1,11 @@
-import { Check, Sparkles } from "lucide-react";
+import { Sparkles } from "lucide-react";
 import { useRef } from "react";
 import { useDraft } from "@/app/drafts";
-import { Button } from "@/kit/Button";
 import { Chip } from "@/kit/Chip";
 import { TextArea } from "@/kit/Field";
 import { Markdown } from "@/kit/Markdown";
 import { clean } from "@/kit/text";
+import { AnswerFoot } from "./AnswerFoot";
 import {
   isAnswered,
   type QuestionDraft,
@@ -49,37 +49,26 @@ export function QuestionsForm({ item, asked, sender, keys }: FormProps<"question
     custom: () => focusIn(parts.current[current().id], "textarea"),
     send,
   });
-  const accepts = !!item.acceptable && !draft.kept;
   return (
     <FormFrame
       onSend={send}
       error={sender.error}
       foot={
-        <>
-          {item.acceptable && (
-            <Button
-              look={accepts ? "primary" : "plain"}
-              hint={keys ? "a" : undefined}
-              disabled={sender.busy}
-              onClick={sender.accept}
-            >
-              <Check size={15} /> Accept recommended
-            </Button>
-          )}
-          <Button
-            look={accepts ? "plain" : "primary"}
-            hint="Ctrl+Enter"
-            disabled={sender.busy || !answer}
-            onClick={send}
-          >
-            {sender.busy ? "Sending…" : questions.length > 1 ? "Send answers" : "Send answer"}
-          </Button>
+        <AnswerFoot
+          acceptable={!!item.acceptable}
+          begun={draft.kept}
+          keys={keys}
+          sender={sender}
+          ready={!!answer}
+          send={send}
+          words={questions.length > 1 ? "Send answers" : "Send answer"}
+        >
           {open.length > 0 && questions.length > 1 && draft.kept && (
             <span className="text-xs text-ink-3" aria-live="polite">
               {open.length} of {questions.length} open
             </span>
           )}
-        </>
+        </AnswerFoot>
       }
     >
       {questions.map((question, index) => (

@@ -1,10 +1,9 @@
-import { Check } from "lucide-react";
 import { useMemo } from "react";
 import { ApiError } from "@/api/client";
 import { useDraft } from "@/app/drafts";
-import { Button } from "@/kit/Button";
 import { Markdown } from "@/kit/Markdown";
 import { clean } from "@/kit/text";
+import { AnswerFoot } from "./AnswerFoot";
 import { FormFrame, type FormProps, useFormKeys } from "./Form";
 import { Lines } from "./Lines";
 import { SchemaFields } from "./SchemaFields";
@@ -20,7 +19,6 @@ export function SchemaForm({ item, asked, sender, keys }: FormProps<"form">) {
   const faults = faultsByPlace(sender.error?.details ?? []);
   const send = () => open.length === 0 && sender.send({ value: filled(schema, draft.value.value) });
   useFormKeys(keys, { accept: item.acceptable ? sender.accept : undefined, send });
-  const accepts = !!item.acceptable && !draft.kept;
   const reported = rows(asked.reported);
   return (
     <FormFrame
@@ -28,29 +26,19 @@ export function SchemaForm({ item, asked, sender, keys }: FormProps<"form">) {
       // What belongs to a field is told there.
       error={sender.error && general(sender.error, faults)}
       foot={
-        <>
-          {item.acceptable && (
-            <Button
-              look={accepts ? "primary" : "plain"}
-              hint={keys ? "a" : undefined}
-              disabled={sender.busy}
-              onClick={sender.accept}
-            >
-              <Check size={15} /> Accept recommended
-            </Button>
-          )}
-          <Button
-            look={accepts ? "plain" : "primary"}
-            hint="Ctrl+Enter"
-            disabled={sender.busy || open.length > 0}
-            onClick={send}
-          >
-            {sender.busy ? "Sending…" : "Send"}
-          </Button>
+        <AnswerFoot
+          acceptable={!!item.acceptable}
+          begun={draft.kept}
+          keys={keys}
+          sender={sender}
+          ready={open.length === 0}
+          send={send}
+          words="Send"
+        >
           {open.length > 0 && (
             <span className="text-xs text-ink-3">Still needed: {open.map(clean).join(", ")}</span>
           )}
-        </>
+        </AnswerFoot>
       }
     >
       <div className="space-y-1">
