@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.am_program import until
 from tests.web.conftest import Site, Work, make_repo, make_work
-from tests.web.test_inbox import changes
+from tests.web.test_inbox import Visit, asks, changes
 
 
 def configure(work: Work, config: object) -> None:
@@ -122,3 +122,25 @@ def test_five_thousand_files_are_a_list_first(page: Page, site: Site) -> None:
     expect(page.get_by_role("region", name="file0.txt")).to_be_visible()
     expect(page.get_by_text("5000 files")).to_be_visible()
     assert page.evaluate("document.querySelectorAll('*').length") < 4000
+
+
+NOTED = """
+  window.noted = [];
+  const Real = Notification;
+  window.Notification = class extends Real {
+    constructor(title, more) { super(title, more); window.noted.push(title); }
+  };
+"""
+
+
+def test_notices_of_the_browser_are_tested_and_sent(visit: Visit, work: Work) -> None:
+    page = visit(permissions=["notifications"])
+    page.add_init_script(NOTED)
+    page.goto(work.url("settings", section="appearance"))
+    page.get_by_role("button", name="Turn them on").click()
+    page.get_by_role("button", name="Send a test").click()
+    assert page.evaluate("noted") == ["This is how a notice looks"]
+    page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    work.task("Ask me", asks({"question": "Which?"}))
+    until(lambda: page.evaluate("noted.length") == 2)
+    assert page.evaluate("noted[1]") == "A task waits for you"
