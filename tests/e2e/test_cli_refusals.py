@@ -113,6 +113,22 @@ def _figures() -> Mapping[str, Case]:
     }
 
 
+def _imports(am: Am) -> Mapping[str, Case]:
+    (am.repo / "latin.csv").write_bytes("title\nT\u00fcr\n".encode("latin-1"))
+    import_ = ("task", "import", "-")
+    return {
+        "a list of no kind": case(*import_, says="--format md|csv|json", code=2, input="- [ ] X"),
+        "a wrong line": case(
+            *import_,
+            "--format",
+            "csv",
+            says="line 3: priority:",
+            input="title,priority\nX,low\nY,x\n",
+        ),
+        "not UTF-8": case("task", "import", "latin.csv", says="not UTF-8 text (line 2, byte 7)"),
+    }
+
+
 def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
     create = ("task", "create", "X")
     return {
@@ -134,6 +150,7 @@ def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
         "unknown type": case(*create, "--type", "bgu", says='Did you mean "bug"?'),
         "unknown size": case(*create, "--size", "xl", says="small, medium, large"),
         "empty tag": case(*create, "--tag", "#", says="is no word"),
+        **_imports(am),
         **_edits(ids),
         "unknown task": case("task", "show", "ffff0000", says='no such task: "ffff0000"'),
         "too short an id": case("task", "show", "ff", says="needs 4 characters"),

@@ -8,9 +8,9 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.cli import present
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput, TaskInUse
-from agents_manager.flow import exchange, removal, tasks
+from agents_manager.flow import exchange, importing, removal, tasks
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.settings import Settings
 from tests import repos
@@ -44,12 +44,14 @@ async def test_a_task_goes_from_one_project_to_another(tmp_path: Path, own_home:
         other = await tasks.create(s, first, tasks.NewTask(title="Other"), ANN)
         told = await document(s, first, pipeline="simple", dependencies=[other.id])
         assert told["about"]["status"] == "open"
-        made = await exchange.import_(s, second, told, ANN)
-        assert {name: getattr(made.task, name) for name in WORDS} == WORDS
-        assert (made.task.project_id, made.task.pipeline_id) == (second.id, "simple")
-        assert (made.task.dependencies, made.left_out) == ((other.id,), ())
-        told["task"]["dependencies"] = ["ffff00001111"]
-        assert (await exchange.import_(s, second, told, ANN)).left_out == ("ffff00001111",)
+        done = await take(s, second, told)
+        [made] = await s.store.read(lambda tx: page(tx, second))
+        assert {name: getattr(made, name) for name in WORDS} == WORDS
+        assert (made.project_id, made.pipeline_id) == (second.id, "simple")
+        assert (made.dependencies, done.items[0].left_out) == ((other.id,), ())
+        assert (await take(s, second, told)).items[0].state == "already_there"
+        told["task"] |= {"title": "Window", "dependencies": ["ffff00001111"]}
+        assert (await take(s, second, told)).items[0].left_out == ("ffff00001111",)
 
         for change, says in (
             ({"format": "else"}, "is no task"),
@@ -62,15 +64,19 @@ async def test_a_task_goes_from_one_project_to_another(tmp_path: Path, own_home:
             ({"task": {"title": "x", "tags": "ui"}}, "task.tags: it must be a list of texts"),
             ({"task": {"title": "x", "priority": "hihg"}}, 'Did you mean "high"?'),
         ):
-            before = await s.store.read(count)
             with pytest.raises(InvalidInput) as refused:
-                await exchange.import_(s, second, {**told, **change}, ANN)
+                await take(s, second, {**told, **change})
             assert says in " ".join([refused.value.message, *refused.value.details])
-            assert await s.store.read(count) == before
+            assert len(await s.store.read(lambda tx: page(tx, second))) == 2
 
 
-def count(tx: Tx) -> int:
-    return len(tx.tasks.page(project=None, status=None, after=None, limit=99))
+async def take(s: Services, project: Project, document: Any) -> importing.Imported:
+    text = json.dumps(document)
+    return await importing.import_(s, project, text, ANN, format=importing.Format.JSON)
+
+
+def page(tx: Tx, project: Project) -> list[Task]:
+    return tx.tasks.page(project=project.id, status=None, after=None, limit=99)
 
 
 async def test_worktrees_of_finished_tasks_are_removed(world: World) -> None:

@@ -60,7 +60,11 @@ def test_comments_may_be_json() -> None:
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"\xff", "not UTF-8"), (b"x" * (files.MAX_BYTES + 1), "longer than"), (b'[{"a"]', "JSON")],
+    [
+        (b"a\nb\xff", r"not UTF-8 text \(line 2, byte 3\)"),
+        (b"x" * (files.MAX_BYTES + 1), "longer than"),
+        (b'[{"a"]', "JSON"),
+    ],
 )
 def test_files_that_cannot_be_read(content: bytes, says: str) -> None:
     with pytest.raises(InvalidInput, match=says):

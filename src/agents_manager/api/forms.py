@@ -85,6 +85,18 @@ class NewTask(Form):
     pipeline: Short | None = None
 
 
+class TaskImport(Form):
+    project: Short
+    """Name or id."""
+    format: Literal["md", "csv", "json"]
+    text: str
+    """The list: Markdown, CSV, or the document of an exported task or a JSON list of them."""
+    source: Annotated[str, Field(max_length=200)] = ""
+    """What the list is called; a title that came from it before is not made again."""
+    dry_run: bool = False
+    """Only say what would be made."""
+
+
 class StartForm(Form):
     expect_version: Count | None = None
 

@@ -14,6 +14,7 @@ from agents_manager.domain.finding import Severity
 from agents_manager.domain.pipeline import Category, Policy, PromptType
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import PullState, Result
+from agents_manager.flow.importing import ImportState
 from agents_manager.flow.ports import Layer
 from agents_manager.flow.search import Kind
 
@@ -312,6 +313,25 @@ class Why(schemas.Out):
     next_mover: Mover
     why: str
     """Why the task is where it is, in one paragraph."""
+
+
+class ImportedTask(schemas.Out):
+    place: str
+    """Where it stands in the list, such as `line 3`."""
+    title: str
+    state: ImportState
+    task_id: str | None
+    """The task, unless it would only be made."""
+    pipeline: str
+    dependencies: int
+    left_out: list[str]
+    """What it would wait for, but is not known here."""
+
+
+class ImportedTasks(schemas.Out):
+    items: list[ImportedTask]
+    skipped: int
+    """Those that are checked off."""
 
 
 class Edited(schemas.Out):

@@ -1,6 +1,7 @@
 """What a command reads from a file or from standard input, bounded."""
 
 import re
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from agents_manager.errors import InvalidInput
@@ -30,7 +31,14 @@ def text(file: BinaryIO) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{_name(file)} is not UTF-8 text (byte {error.start}).") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        where = f"line {line}, byte {error.start}"
+        raise InvalidInput(f"{_name(file)} is not UTF-8 text ({where}).") from None
+
+
+def name(file: BinaryIO) -> str:
+    """What the file is called, without its folder; nothing for standard input."""
+    return "" if _name(file) == PIPED else PurePath(str(file.name)).name
 
 
 def document(file: BinaryIO) -> "Document":

@@ -1,15 +1,19 @@
 """The commands of `am task` for what lies in files: its document, and its worktree."""
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from agents_manager.cli import arguments, files, moves, session
+from agents_manager.cli import arguments, files, session
 from agents_manager.cli.render import Line, counted, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
     from agents_manager.domain.task import Task
+
+FORMATS = ("md", "csv", "json")
+ENDINGS = {".md": "md", ".markdown": "md", ".csv": "csv", ".json": "json"}
 
 
 @click.command()
@@ -25,17 +29,46 @@ async def export(desk: Desk, task: str) -> None:
 @click.command("import")
 @click.argument("file", type=click.File("rb"), metavar="FILE|-")
 @arguments.project_option
+@click.option(
+    "--format", "told", type=click.Choice(FORMATS), help="By the file's name unless given."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be made.")
 @session.command
-async def import_(desk: Desk, file: BinaryIO, project: str | None) -> None:
-    """Create a task from the document of an exported one; it begins at the beginning."""
-    from agents_manager.flow import exchange
+async def import_(
+    desk: Desk, file: BinaryIO, project: str | None, told: str | None, dry_run: bool
+) -> None:
+    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed.
 
-    document = files.json_object(file)
-    target = await desk.project(project)
-    made = await exchange.import_(desk.services, target, document, desk.actor)
-    for name in made.left_out:
-        desk.output.say(f'Warning: It depends on "{name}", which is not known here; left out.')
-    await moves.show_result(desk, made.task.id, "Created")
+    All of them are made or none, and none is started. A title that came from a file of this name
+    before is not made again.
+    """
+    from agents_manager.cli.pages import imported
+    from agents_manager.flow import importing
+
+    text, name = files.text(file), files.name(file)
+    done = await importing.import_(
+        desk.services,
+        await desk.project(project),
+        text,
+        desk.actor,
+        format=importing.Format(told or _format(text, name)),
+        source=name,
+        dry_run=dry_run,
+    )
+    desk.output.show(done, lambda: imported.page(done))
+    for item in done.items:
+        for other in item.left_out:
+            what = f'"{one_line(item.title)}" depends on "{one_line(other)}"'
+            desk.output.say(f"Warning: {what}, which is not known here; left out.")
+
+
+def _format(text: str, name: str) -> str:
+    found = ENDINGS.get(PurePath(name).suffix.lower())
+    if found is None and text.lstrip().startswith(("{", "[{")):
+        return "json"
+    if found is None:
+        raise click.UsageError(f"Say what it is with --format {'|'.join(FORMATS)}.")
+    return found
 
 
 @click.command()

@@ -76,6 +76,8 @@ class ArtifactType(StrEnum):
     PULL_REQUEST = "pull_request"
     DIFF = "diff"
     DOCUMENT = "document"
+    LINK = "link"
+    """Where the task comes from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

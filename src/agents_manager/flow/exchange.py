@@ -2,27 +2,23 @@
 task; where it stood is told, but a task that is imported begins at the beginning."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
-from agents_manager.domain import fields
-from agents_manager.domain.task import Actor, Project, Task
-from agents_manager.errors import InvalidInput, NotFound, closest
-from agents_manager.flow import pipelines, tasks
-from agents_manager.flow.ports import Services, Tx
+from agents_manager.domain import fields, strict_json
+from agents_manager.domain.names import visible
+from agents_manager.domain.task import Task
+from agents_manager.domain.task_list import MAX_BYTES, Entry, Listed
+from agents_manager.errors import closest
+from agents_manager.flow import pipelines
+from agents_manager.flow.ports import Tx
 
 FORMAT = "agents-manager/task"
 VERSION = 1
+MAX_DEPTH = 32
+SHOWN = 60
 KEYS = ("format", "version", "task", "about")
 WORDS = (*fields.EDITABLE, "pipeline")
 LISTS = ("tags", "acceptance_criteria", "dependencies")
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    task: Task
-    left_out: tuple[str, ...]
-    """Dependencies that are not known here."""
 
 
 def export(tx: Tx, task: Task) -> dict[str, Any]:
@@ -42,44 +38,61 @@ def export(tx: Tx, task: Task) -> dict[str, Any]:
     }
 
 
-async def import_(
-    s: Services, project: Project, document: Mapping[str, Any], actor: Actor
-) -> Imported:
-    """A new task with the words of the document; dependencies that are not known here are left
-    out."""
-    words = _words(document)
-    wanted: list[str] = list(words.pop("dependencies", ()))
-    known = [name for name in wanted if await s.store.read(lambda tx, n=name: _is_known(tx, n))]
-    new = tasks.NewTask(**words, dependencies=known)
-    task = await tasks.create(s, project, new, actor)
-    return Imported(task, tuple(name for name in wanted if name not in known))
-
-
-def _is_known(tx: Tx, name: str) -> bool:
+def read(text: str) -> Listed:
+    """The document of a task, or a list of them."""
     try:
-        tx.tasks.find(name)
-    except (NotFound, InvalidInput):
-        return False
-    return True
+        value = strict_json.loads(text, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
+    except ValueError as error:
+        return Listed(faults=[f"it is not valid JSON: {error}"])
+    documents = cast("list[Any]", value) if isinstance(value, list) else [value]
+    places = [f"document {n}" for n in range(1, len(documents) + 1)]
+    faults = [
+        f"{place}: {fault}"
+        for place, document in zip(places, documents, strict=True)
+        for fault in _faults(document)
+    ]
+    if faults or not documents:
+        return Listed(faults=faults or ["there is no task in it"])
+    ids = {_id(document): n for n, document in enumerate(documents)}
+    entries = [_entry(p, d, ids) for p, d in zip(places, documents, strict=True)]
+    return Listed(entries=entries, forgiving=True)
 
 
-def _words(document: Mapping[str, Any]) -> dict[str, Any]:
-    told = (document.get("format"), document.get("version"))
+def _entry(place: str, document: Mapping[str, Any], ids: Mapping[str | None, int]) -> Entry:
+    words = dict(document["task"])
+    before: list[str] = list(words.pop("dependencies", ()))
+    return Entry(
+        place=place,
+        pipeline=words.pop("pipeline", None),
+        words=words,
+        needs=tuple(ids[name] for name in before if name in ids),
+        waits_for=tuple(name for name in before if name not in ids),
+        source=f"task {_id(document)}" if _id(document) else None,
+    )
+
+
+def _id(document: Mapping[str, Any]) -> str | None:
+    about = document.get("about")
+    found = cast("dict[str, Any]", about).get("id") if isinstance(about, dict) else None
+    return visible(found, SHOWN) if isinstance(found, str) else None
+
+
+def _faults(document: Any) -> list[str]:
+    if not isinstance(document, dict):
+        return ["it is no object"]
+    given = cast("dict[str, Any]", document)
+    told = (given.get("format"), given.get("version"))
     if told != (FORMAT, VERSION):
-        raise InvalidInput(
-            f'The document is no task: "format" must be "{FORMAT}" and "version" {VERSION}.'
-        )
-    given = document.get("task")
-    if not isinstance(given, dict):
-        raise InvalidInput("The task cannot be imported.", ["task: an object is missing"])
-    words = cast("dict[str, Any]", given)
-    problems = [*_unknown("", document, KEYS), *_unknown("task.", words, WORDS)]
-    problems += [f"task.{n}: {why}" for n, v in words.items() if (why := _fault(n, v))]
-    if "title" not in words:
+        return [f'it is no task: "format" must be "{FORMAT}" and "version" {VERSION}']
+    words: Any = given.get("task")
+    if not isinstance(words, dict):
+        return ["task: an object is missing"]
+    task = cast("dict[str, Any]", words)
+    problems = [*_unknown("", given, KEYS), *_unknown("task.", task, WORDS)]
+    problems += [f"task.{n}: {why}" for n, v in task.items() if (why := _fault(n, v))]
+    if "title" not in task:
         problems.append("task.title: it is missing")
-    if problems:
-        raise InvalidInput("The task cannot be imported.", problems)
-    return dict(words)
+    return problems
 
 
 def _unknown(place: str, given: Mapping[str, Any], known: tuple[str, ...]) -> list[str]:

@@ -127,6 +127,9 @@ class Tasks(Protocol):
         ...
 
     def artifacts(self, task_id: TaskId, type: ArtifactType | None = None) -> list[Artifact]: ...
+    def links(self, project_id: ProjectId) -> Mapping[str, TaskId]:
+        """Where tasks of the project come from, by the key of their links."""
+        ...
 
 
 class Histories(Protocol):

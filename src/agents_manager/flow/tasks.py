@@ -1,9 +1,10 @@
 """Projects and tasks: registering, creating, moving, stopping."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -106,42 +107,55 @@ async def create(
     given = {name: getattr(new, name) for name in fields.EDITABLE}
     words = edits.words(s, project, given, "The task cannot be created.")
     task_id = TaskId(s.ids.new() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16])
-    pipeline_id = await _chosen(s, project, new.pipeline, words["type"])
+    pipeline_id = await chosen(s, project, new.pipeline, words["type"])
     now = s.clock.now()
 
     def write(tx: Tx) -> Task:
-        pipeline = tx.pipelines.get(pipeline_id)
         with suppress(TaskNotFound):
             return tx.tasks.get(task_id)
-        others = edits.dependencies(tx, words["dependencies"])
-        written: dict[str, Any] = {**words, "dependencies": others}
-        task = Task(
-            id=task_id,
-            project_id=project.id,
-            **written,
-            pipeline_id=pipeline.id,
-            pipeline_version=pipeline.version,
-            status=pipeline.initial.id,
-            plan=None,
-            version=1,
-            created_at=now,
-            updated_at=now,
-        )
-        tx.tasks.add(task)
-        created = event.TaskCreated(title=task.title, pipeline=pipelines.plain(pipeline.id))
-        tx.events.add(task.id, created, actor, now)
-        return task
+        settled = {**words, "dependencies": edits.dependencies(tx, words["dependencies"])}
+        return add(tx, project, task_id, settled, pipeline_id, actor, now)
 
     return await s.store.write(write)
 
 
-async def _chosen(s: Services, project: Project, named: str | None, kind: str) -> str:
+def add(
+    tx: Tx,
+    project: Project,
+    task_id: TaskId,
+    words: Mapping[str, Any],
+    pipeline_id: str,
+    actor: Actor,
+    now: datetime,
+) -> Task:
+    """Writes a task whose words are settled; it stays where its pipeline begins until somebody
+    moves it."""
+    pipeline = tx.pipelines.get(pipeline_id)
+    task = Task(
+        id=task_id,
+        project_id=project.id,
+        **words,
+        pipeline_id=pipeline.id,
+        pipeline_version=pipeline.version,
+        status=pipeline.initial.id,
+        plan=None,
+        version=1,
+        created_at=now,
+        updated_at=now,
+    )
+    tx.tasks.add(task)
+    created = event.TaskCreated(title=task.title, pipeline=pipelines.plain(pipeline.id))
+    tx.events.add(task.id, created, actor, now)
+    return task
+
+
+async def chosen(s: Services, project: Project, named: str | None, kind: str) -> str:
     """The pipeline that was named, else that of the type, else the project's default."""
     config = s.configs.of(project)
     by_type = config.pipeline_by_type.get(kind)
     try:
-        chosen = await pipelines.choose(s, project, named or by_type or config.default_pipeline)
-        return await s.store.read(lambda tx: tx.pipelines.get(chosen).id)
+        found = await pipelines.choose(s, project, named or by_type or config.default_pipeline)
+        return await s.store.read(lambda tx: tx.pipelines.get(found).id)
     except PipelineNotFound as error:
         if named or not by_type:
             raise

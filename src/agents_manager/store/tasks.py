@@ -87,6 +87,11 @@ _REPLACE_ARTIFACT = update(schema.artifact).where(
 _ARTIFACTS = ARTIFACTS.select.where(_ARTIFACT.task_id == bindparam("wanted")).order_by(
     _ARTIFACT.created_at, _ARTIFACT.id
 )
+_LINKS = (
+    select(_ARTIFACT.key, _ARTIFACT.task_id)
+    .join(schema.task, _TASK.id == _ARTIFACT.task_id)
+    .where(_TASK.project_id == bindparam("of_project"), _ARTIFACT.type == ArtifactType.LINK.value)
+)
 
 HISTORY = Rows(
     schema.history,
@@ -193,6 +198,10 @@ class Tasks:
     def artifacts(self, task_id: TaskId, type: ArtifactType | None = None) -> list[Artifact]:
         found = ARTIFACTS.all(self._session, _ARTIFACTS, {"wanted": task_id})
         return found if type is None else [a for a in found if a.type is type]
+
+    def links(self, project_id: ProjectId) -> dict[str, TaskId]:
+        found = self._session.all(_LINKS, {"of_project": project_id})
+        return {key: TaskId(task_id) for key, task_id in found}
 
     def _depend(self, task_id: TaskId, dependencies: tuple[str, ...]) -> None:
         for other in dict.fromkeys(dependencies):

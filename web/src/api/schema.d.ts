@@ -1,4 +1,4 @@
-// From openapi.json 35cdbf39eb38cfaa2741abd8f79575aad32357326ff16e02c83a212ba72fcdaa; write it again with: npm run api
+// From openapi.json 13f22bcc35e6866e8d4692d8a4f3fce72d2e00ddcde7f586db6eb142db19ec70; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -717,6 +717,26 @@ export interface paths {
         get: operations["get_diff"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Tasks
+         * @description Makes the tasks of a list, all of them or none, and none twice; none of them is started.
+         */
+        post: operations["import_tasks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1638,7 +1658,7 @@ export interface components {
          * ArtifactType
          * @enum {string}
          */
-        ArtifactType: "branch" | "commit" | "pull_request" | "diff" | "document";
+        ArtifactType: "branch" | "commit" | "pull_request" | "diff" | "document" | "link";
         /** Artifacts */
         Artifacts: {
             /** Items */
@@ -2238,6 +2258,34 @@ export interface components {
             policy: string;
             /** Effect */
             effect: string | null;
+        };
+        /**
+         * ImportState
+         * @enum {string}
+         */
+        ImportState: "made" | "to_make" | "already_there";
+        /** ImportedTask */
+        ImportedTask: {
+            /** Place */
+            place: string;
+            /** Title */
+            title: string;
+            state: components["schemas"]["ImportState"];
+            /** Task Id */
+            task_id: string | null;
+            /** Pipeline */
+            pipeline: string;
+            /** Dependencies */
+            dependencies: number;
+            /** Left Out */
+            left_out: string[];
+        };
+        /** ImportedTasks */
+        ImportedTasks: {
+            /** Items */
+            items: components["schemas"]["ImportedTask"][];
+            /** Skipped */
+            skipped: number;
         };
         /** Inbox */
         Inbox: {
@@ -3462,6 +3510,28 @@ export interface components {
             dependencies?: string[];
             /** Expect Version */
             expect_version?: number | null;
+        };
+        /** TaskImport */
+        TaskImport: {
+            /** Project */
+            project: string;
+            /**
+             * Format
+             * @enum {string}
+             */
+            format: "md" | "csv" | "json";
+            /** Text */
+            text: string;
+            /**
+             * Source
+             * @default
+             */
+            source?: string;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
         };
         /** TaskPath */
         TaskPath: {
@@ -4912,6 +4982,39 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    import_tasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskImport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedTasks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };

@@ -1,4 +1,4 @@
-"""Tasks: changing their words, removing them, explaining them, mending them."""
+"""Tasks: taking them in, changing their words, removing them, explaining them, mending them."""
 
 from typing import Annotated
 
@@ -6,9 +6,19 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
-from agents_manager.flow import edits, remedies, removal, views
+from agents_manager.flow import edits, importing, remedies, removal, views
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
+
+
+@router.post("/import")
+async def import_tasks(s: Services, actor: Caller, form: forms.TaskImport) -> pages.ImportedTasks:
+    """Makes the tasks of a list, all of them or none, and none twice; none of them is started."""
+    project = await s.store.read(lambda tx: tx.projects.find(form.project))
+    given = form.model_dump(exclude={"project", "text", "format"})
+    kind = importing.Format(form.format)
+    done = await importing.import_(s, project, form.text, actor, format=kind, **given)
+    return pages.ImportedTasks.of(done)
 
 
 @router.patch("/{task_id}")

@@ -1,5 +1,12 @@
 import { Link } from "@tanstack/react-router";
-import { FileText, GitBranch, GitCommitHorizontal, GitPullRequest, SquareDot } from "lucide-react";
+import {
+  FileText,
+  GitBranch,
+  GitCommitHorizontal,
+  GitPullRequest,
+  LogIn,
+  SquareDot,
+} from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
 import { Button } from "@/kit/Button";
@@ -14,6 +21,7 @@ const ICONS = {
   pull_request: GitPullRequest,
   diff: SquareDot,
   document: FileText,
+  link: LogIn,
 };
 const MOST = 12;
 

@@ -1,16 +1,18 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { List } from "lucide-react";
-import { useDeferredValue, useMemo, useRef } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { Virtuoso } from "react-virtuoso";
 import { api, data, type Task } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useShortcuts } from "@/app/keys";
+import { Button } from "@/kit/Button";
 import { Chip } from "@/kit/Chip";
 import { Input, Select } from "@/kit/Field";
 import { Await, Empty } from "@/kit/State";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
+import { ImportDialog } from "./ImportDialog";
 
 const PAGE = 200;
 
@@ -19,6 +21,7 @@ export function Tasks() {
   const search = useSearch({ from: "/frame/tasks" });
   const navigate = useNavigate({ from: "/tasks" });
   const box = useRef<HTMLInputElement>(null);
+  const [importing, setImporting] = useState(false);
   const title = useDeferredValue(search.q);
   const { project, status } = search;
   const tasks = useInfiniteQuery({
@@ -48,6 +51,8 @@ export function Tasks() {
     <div className="flex h-full flex-col">
       <div className="flex flex-wrap items-center gap-2 px-4 py-2.5">
         <h1 className="mr-auto text-lg font-semibold">Tasks</h1>
+        <Button onClick={() => setImporting(true)}>Import…</Button>
+        <ImportDialog open={importing} onClose={() => setImporting(false)} />
         <Input
           ref={box}
           type="search"

@@ -1,0 +1,219 @@
+"""Tasks out of a file, all of them or none, each at most once: where a task comes from stays with
+it as a link. None of them is moved, so no import wakes an agent."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from agents_manager.domain import fields, task_list, task_list_csv, task_list_markdown
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.names import visible
+from agents_manager.domain.task import Actor, ArtifactType, Project
+from agents_manager.domain.task_list import MAX_BYTES, MAX_TASKS, Entry, Listed
+from agents_manager.errors import InvalidInput, NotFound, PipelineNotFound
+from agents_manager.flow import artifacts, edits, exchange, pipelines, tasks
+from agents_manager.flow.ports import Services, Tx
+
+REFUSAL = "Nothing was imported."
+MOST_TOLD = 50
+MAX_SOURCE = 100
+PASTED = "pasted text"
+
+
+class Format(StrEnum):
+    MARKDOWN = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+READERS: Mapping[Format, Callable[[str], Listed]] = {
+    Format.MARKDOWN: task_list_markdown.read,
+    Format.CSV: task_list_csv.read,
+    Format.JSON: exchange.read,
+}
+
+
+class ImportState(StrEnum):
+    MADE = "made"
+    TO_MAKE = "to_make"
+    """It would be made."""
+    ALREADY_THERE = "already_there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    place: str
+    title: str
+    state: ImportState
+    task_id: TaskId | None
+    """None where it would be made."""
+    pipeline: str
+    dependencies: int
+    left_out: tuple[str, ...]
+    """What it would wait for, but is not known here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    items: tuple[Item, ...]
+    skipped: int
+    """Those that are checked off."""
+
+    def count(self, state: ImportState) -> int:
+        return sum(item.state is state for item in self.items)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Draft:
+    entry: Entry
+    origin: str
+    words: Mapping[str, Any]
+    pipeline_id: str
+
+
+async def import_(
+    s: Services,
+    project: Project,
+    text: str,
+    actor: Actor,
+    *,
+    format: Format,
+    source: str = "",
+    dry_run: bool = False,
+) -> Imported:
+    """Makes the tasks of a list that are not there yet. `source` is what the list is called: a
+    title that came from it before is not made again."""
+    listed = _read(text, format)
+    faults = [*listed.faults, *_circles(listed.entries)]
+    drafts = await _drafts(s, project, listed, visible(source, MAX_SOURCE) or PASTED, faults)
+
+    def write(tx: Tx) -> Imported:
+        return _write(tx, s, project, listed, drafts, faults, actor, dry_run=dry_run)
+
+    return await (s.store.read(write) if dry_run else s.store.write(write))
+
+
+def _read(text: str, format: Format) -> Listed:
+    size = len(text.encode(errors="surrogatepass"))
+    if size > MAX_BYTES:
+        raise InvalidInput(f"{REFUSAL} The list has {size} bytes, at most {MAX_BYTES} are read.")
+    listed = READERS[format](text)
+    if len(listed.entries) > MAX_TASKS:
+        many = f"The list has {len(listed.entries)} tasks, at most {MAX_TASKS} are made at once."
+        raise InvalidInput(f"{REFUSAL} {many}")
+    return listed
+
+
+def _circles(entries: Sequence[Entry]) -> list[str]:
+    circle = task_list.circle(entries)
+    if not circle:
+        return []
+    way = " waits for ".join(f'"{visible(e.title, MAX_SOURCE)}" ({e.place})' for e in circle)
+    return [f"{circle[0].place}: a task cannot wait for itself: {way}"]
+
+
+async def _drafts(
+    s: Services, project: Project, listed: Listed, source: str, faults: list[str]
+) -> list[_Draft]:
+    drafts: list[_Draft] = []
+    origins = set[str]()
+    chosen: dict[tuple[str | None, str], str] = {}
+    for entry in listed.entries:
+        try:
+            new = tasks.NewTask(**entry.words)
+            given = {name: getattr(new, name) for name in fields.EDITABLE}
+            given["dependencies"] = [*map(str, entry.needs), *entry.waits_for]
+            words = edits.words(s, project, given, REFUSAL)
+            wanted = (entry.pipeline, words["type"])
+            if wanted not in chosen:
+                chosen[wanted] = await tasks.chosen(s, project, *wanted)
+        except InvalidInput as error:
+            faults += [f"{entry.place}: {detail}" for detail in error.details or (error.message,)]
+        except PipelineNotFound as error:
+            faults.append(f"{entry.place}: pipeline: {error.message}")
+        else:
+            origin = _origin(entry.source or source, words["title"], origins)
+            drafts.append(
+                _Draft(entry=entry, origin=origin, words=words, pipeline_id=chosen[wanted])
+            )
+    return drafts
+
+
+def _origin(source: str, title: str, used: set[str]) -> str:
+    """A title that stands in the list twice means two tasks."""
+    plain = origin = f"{source}: {title}"
+    number = 1
+    while origin in used:
+        number += 1
+        origin = f"{plain} ({number})"
+    used.add(origin)
+    return origin
+
+
+def _write(
+    tx: Tx,
+    s: Services,
+    project: Project,
+    listed: Listed,
+    drafts: Sequence[_Draft],
+    faults: Sequence[str],
+    actor: Actor,
+    *,
+    dry_run: bool,
+) -> Imported:
+    outside, unknown = _outside(tx, listed)
+    if not listed.forgiving:
+        faults = [*faults, *unknown.values()]
+    if faults:
+        raise InvalidInput(REFUSAL, _told(faults))
+    links = tx.tasks.links(project.id)
+    ids = [links.get(draft.origin) or TaskId(s.ids.new()) for draft in drafts]
+    now = s.clock.now()
+    items: list[Item] = []
+    for number, (draft, task_id) in enumerate(zip(drafts, ids, strict=True)):
+        entry = draft.entry
+        before = [*(ids[n] for n in entry.needs), *(outside.get(n) for n in entry.waits_for)]
+        others = tuple(dict.fromkeys(one for one in before if one))
+        state = ImportState.ALREADY_THERE
+        if draft.origin not in links:
+            state = ImportState.TO_MAKE if dry_run else ImportState.MADE
+        if state is ImportState.MADE:
+            words = {**draft.words, "dependencies": others}
+            # A list has an order, and the oldest of two tasks is taken first.
+            made_at = now + timedelta(microseconds=number)
+            task = tasks.add(tx, project, task_id, words, draft.pipeline_id, actor, made_at)
+            data = {"place": entry.place}
+            artifacts.keep(tx, s, task, ArtifactType.LINK, draft.origin, draft.origin, data)
+        items.append(
+            Item(
+                place=entry.place,
+                title=draft.words["title"],
+                state=state,
+                task_id=None if state is ImportState.TO_MAKE else task_id,
+                pipeline=pipelines.plain(draft.pipeline_id),
+                dependencies=len(others),
+                left_out=tuple(n for n in entry.waits_for if (entry.place, n) in unknown),
+            )
+        )
+    return Imported(items=tuple(items), skipped=listed.skipped)
+
+
+def _outside(tx: Tx, listed: Listed) -> tuple[dict[str, TaskId], dict[tuple[str, str], str]]:
+    """The tasks that entries wait for, and for each entry and name that means none, why."""
+    found: dict[str, TaskId] = {}
+    unknown: dict[tuple[str, str], str] = {}
+    for entry in listed.entries:
+        for name in entry.waits_for:
+            try:
+                found[name] = found.get(name) or tx.tasks.find(name).id
+            except (NotFound, InvalidInput) as error:
+                why = f"nothing in the list is called so. {error.message}"
+                unknown[entry.place, name] = f"{entry.place}: depends_on: {why}"
+    return found, unknown
+
+
+def _told(faults: Sequence[str]) -> list[str]:
+    more = len(faults) - MOST_TOLD
+    return [*faults[:MOST_TOLD], *([f"and {more} more"] if more > 0 else [])]

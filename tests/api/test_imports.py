@@ -1,0 +1,51 @@
+"""Lists of tasks over HTTP."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.scenes import Scene, told
+
+IMPORT = "/api/v1/tasks/import"
+LIST = {"project": "shop", "format": "md", "text": "- [ ] Door\n- [x] Roof\n", "source": "a.md"}
+
+
+async def titles(api: httpx.AsyncClient) -> list[str]:
+    return [task["title"] for task in (await api.get("/api/v1/tasks")).json()["items"]]
+
+
+async def test_a_list_is_imported(api: httpx.AsyncClient, scene: Scene) -> None:
+    shown = (await api.post(IMPORT, json={**LIST, "dry_run": True})).json()
+    [item] = shown["items"]
+    assert (item["state"], item["task_id"], shown["skipped"]) == ("to_make", None, 1)
+    assert await titles(api) == []
+    made = (await api.post(IMPORT, json=LIST)).json()["items"][0]
+    assert (made["state"], made["place"], made["pipeline"]) == ("made", "line 1", "feature")
+    again = (await api.post(IMPORT, json=LIST)).json()["items"][0]
+    assert (again["state"], again["task_id"]) == ("already_there", made["task_id"])
+    task = (await api.get(f"/api/v1/tasks/{made['task_id']}")).json()
+    assert (task["task"]["status"], task["runs"]) == ("open", [])
+
+
+WRONG: dict[str, tuple[dict[str, Any], int, str, str]] = {
+    "a fault in it": ({"text": "- [ ]"}, 422, "InvalidInput", "line 1: title: a task needs"),
+    "no such format": ({"format": "xls"}, 422, "InvalidInput", "format:"),
+    "no such project": ({"project": "shpo"}, 404, "ProjectNotFound", "shpo"),
+    "an unknown field": ({"titel": "x"}, 422, "InvalidInput", "titel"),
+}
+
+
+@pytest.mark.parametrize(("change", "status", "name", "says"), WRONG.values(), ids=WRONG.keys())
+async def test_a_wrong_import_is_refused(
+    api: httpx.AsyncClient,
+    scene: Scene,
+    change: dict[str, Any],
+    status: int,
+    name: str,
+    says: str,
+) -> None:
+    refused = await api.post(IMPORT, json={**LIST, **change})
+    told(refused, status, name)
+    assert says in refused.text
+    assert await titles(api) == []
