@@ -203,6 +203,20 @@ def test_an_option_that_does_not_exist_is_refused(raw: Any, problem: str) -> Non
 # ----------------------------------------------------------------------------------- reviews
 
 
+def test_a_comment_on_a_document_is_on_one_of_its_lines() -> None:
+    plan = {"title": "Plan", "document": "First\n\nThen"}
+
+    def raw(file: str | None, line: int) -> dict[str, Any]:
+        said = {"file": file, "line": line, "severity": "must_fix", "comment": "Why?"}
+        return {"decision": "changes_requested", "comments": [said]}
+
+    for file, line, kept in ((None, 3, None), ("plan", 3, None), ("a.py", 400, "a.py")):
+        found = validate_answer(PromptType.DOCUMENT_REVIEW, plan, raw(file, line))
+        assert [(c["file"], c["line"]) for c in found["comments"]] == [(kept, line)]
+    refused = problems(PromptType.DOCUMENT_REVIEW, plan, raw("Plan", 4))
+    assert "comments.0.line: the plan has 3 lines, not 4" in refused
+
+
 @pytest.mark.parametrize("kind", [PromptType.REVIEW, PromptType.DOCUMENT_REVIEW])
 class TestReviews:
     def test_an_approval_needs_no_words(self, kind: PromptType) -> None:

@@ -38,6 +38,7 @@ def comment(
         ("a.py: [should-fix] All of it.", comment("All of it.", "a.py", None, "should_fix")),
         ("[suggestion] Add a test.", comment("Add a test.", severity="suggestion")),
         ("Note: this is no file.", comment("Note: this is no file.")),
+        ("12: [nit] Which model?", comment("Which model?", None, 12, "nit")),
         ("C:x:7: [MUST_FIX] x", comment("x", "C:x", 7)),
     ],
 )

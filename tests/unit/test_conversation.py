@@ -92,3 +92,31 @@ def test_what_was_said_with_a_choice_is_told() -> None:
     assert "Use the other key." in conversation.latest(
         [*asked, choice("Use the other key.", 4)], []
     )
+
+
+PLAN = "# Plan\n\nFirst the model,\nthen the form.\n\n```\na\n\nb\n```\n\nLast\n"
+
+
+def about_plan(decision: str, *comments: tuple[int | None, str | None]) -> Prompt:
+    said = [
+        {"file": file, "line": line, "severity": "must_fix", "comment": "Why?"}
+        for line, file in comments
+    ]
+    payload = {"title": "Plan", "document": PLAN}
+    kind = PromptType.DOCUMENT_REVIEW
+    return review("plan", decision, 2, comments=said, payload=payload, type=kind)
+
+
+def test_a_comment_on_a_document_comes_with_its_paragraph() -> None:
+    runs = [ended("plan", 1, mode="plan")]
+    now = a_run("now", mode="plan")
+    asked = about_plan("changes_requested", (4, None), (9, None), (None, None), (4, "a.py"))
+    assert conversation.rounds([asked], runs, now) == [
+        "Round 1 (Changes Requested):\n"
+        "- [Must Fix] line 4 - Why?\n  > First the model,\n  > then the form.\n"
+        "- [Must Fix] line 9 - Why?\n  > ```\n  > a\n  > b\n  > ```\n"
+        "- [Must Fix] Why?\n"
+        "- [Must Fix] a.py:4 - Why?"
+    ]
+    [told] = conversation.exchange([about_plan("approved", (12, None))], runs, a_run("now"))
+    assert told.endswith("- [Must Fix] line 12 - Why?\n  > Last")

@@ -170,7 +170,7 @@ def test_a_document_with_comments_on_paragraphs(
     response = answered(work, prompt)
     assert response["decision"] == "changes_requested"
     (comment,) = response["comments"]
-    assert comment["comment"] == "> First the model.\n\nWhich model?"
+    assert comment["comment"] == "Which model?"
     assert (comment["line"], comment["severity"]) == (3, "must_fix")
 
 

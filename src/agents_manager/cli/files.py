@@ -18,6 +18,7 @@ UNMARKED = "must_fix"
 _SEVERITY = r"\[(?P<severity>[A-Za-z_-]+)\]"
 _FORMS = (
     re.compile(rf"(?P<file>\S.*?):(?P<line>\d+):\s*(?:{_SEVERITY}\s*)?(?P<comment>\S.*)"),
+    re.compile(rf"(?P<line>\d+):\s*(?:{_SEVERITY}\s*)?(?P<comment>\S.*)"),
     re.compile(rf"(?P<file>[^\s\[].*?):\s*{_SEVERITY}\s*(?P<comment>\S.*)"),
     re.compile(rf"(?:{_SEVERITY}\s*)?(?P<comment>\S.*)"),
 )
@@ -61,7 +62,8 @@ def json_object(file: BinaryIO) -> dict[str, Any]:
 
 
 def comments(file: BinaryIO) -> list[Any]:
-    """Comments of a review: a JSON list, or lines of `file:line: [severity] text`."""
+    """Comments of a review: a JSON list, or lines of `file:line: [severity] text`, where a
+    document that is reviewed needs no file."""
     content = text(file)
     return _json(content, _name(file)) if _JSON_LIST.match(content) else comment_lines(content)
 

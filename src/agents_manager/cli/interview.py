@@ -24,6 +24,7 @@ from agents_manager.domain.prompt import (
 from agents_manager.errors import InvalidAnswer
 
 HOW_TO_COMMENT = "Comments on lines, like: src/app.py:12: [must_fix] Say why it failed."
+HOW_TO_REMARK = "Comments on lines, like: 12: [must_fix] Which model?"
 
 
 def possible() -> bool:
@@ -42,8 +43,10 @@ def ask(prompt: Prompt, change: Sequence[Block] = ()) -> dict[str, Any]:
     match prompt.type:
         case PromptType.INFO_REQUEST:
             return _options(OptionsProposed.model_validate(payload))
-        case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
-            return _review(agent_objects(payload))
+        case PromptType.REVIEW:
+            return _review(agent_objects(payload), HOW_TO_COMMENT)
+        case PromptType.DOCUMENT_REVIEW:
+            return _review(agent_objects(payload), HOW_TO_REMARK)
         case PromptType.SPLIT_PROPOSAL:
             decision = _decision(answering.SPLITS)
             return {"decision": decision, "reason": _text("Why (Enter for none)", "") or None}
@@ -85,7 +88,7 @@ def _options(payload: OptionsProposed) -> dict[str, Any]:
     return {"option_id": chosen, "instructions": more or None}
 
 
-def _review(agent_objects: bool) -> dict[str, Any]:
+def _review(agent_objects: bool, how: str) -> dict[str, Any]:
     names = answering.DECISIONS_ANYWAY if agent_objects else answering.DECISIONS
     decision = _decision(names)
     if decision == Decision.APPROVED:
@@ -94,7 +97,7 @@ def _review(agent_objects: bool) -> dict[str, Any]:
         summary = _text("What else must change (Enter for nothing)", "") or None
     else:
         summary = _text("What must change", None)
-    _say([Line(HOW_TO_COMMENT, Tone.QUIET)])
+    _say([Line(how, Tone.QUIET)])
     comments: list[Any] = []
     while line := _text("Comment (Enter ends)", ""):
         comments += files.comment_lines(line)

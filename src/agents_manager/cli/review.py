@@ -32,7 +32,8 @@ async def review(
     comments go back with yours.
 
     The comments are a JSON list, or lines like "src/app.py:12: [must_fix] Say why it failed.";
-    severities are must_fix (unless given), should_fix and suggestion.
+    severities are must_fix (unless given), should_fix and suggestion. On a plan or another
+    document it is "12: Which model?", by the line that "am prompt show" prints beside it.
     """
     from agents_manager.domain.prompt import Decision
     from agents_manager.flow import prompts

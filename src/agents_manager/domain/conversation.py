@@ -6,9 +6,13 @@ from typing import Any
 
 from agents_manager.domain import form
 from agents_manager.domain.context import indented
+from agents_manager.domain.document import paragraph, text_lines
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Decision, Prompt, SplitDecision
 from agents_manager.domain.run import READ_ONLY_MODES, Run
+
+MOST_QUOTED = 12
+LONGEST_QUOTED = 500
 
 _SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "Suggestion"}
 
@@ -64,7 +68,7 @@ def _told(prompt: Prompt) -> str:
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             what = f"{_reviewed(prompt.payload)} was"
             how = "sent back" if _sent_back(prompt) else "approved"
-            remarks = _remarks(prompt) if _sent_back(prompt) else _review_lines(response)
+            remarks = _remarks(prompt) if _sent_back(prompt) else _said(prompt)
             return "\n".join([f"{what} {how}, with words:", *remarks]) if remarks else ""
         case PromptType.CHOICE if response.get("text"):
             return f"When the work had stopped, a person said: {indented(response['text'])}"
@@ -156,20 +160,31 @@ def _at_code(run: Run) -> bool:
 
 def _remarks(prompt: Prompt) -> list[str]:
     """The agent's review, where there was one, and what the person added."""
-    return _review_lines(prompt.payload.get("review") or {}) + _review_lines(prompt.response or {})
+    return [*_review_lines(prompt.payload.get("review") or {}), *_said(prompt)]
 
 
-def _review_lines(review: Mapping[str, Any]) -> list[str]:
+def _said(prompt: Prompt) -> list[str]:
+    return _review_lines(prompt.response or {}, str(prompt.payload.get("document") or ""))
+
+
+def _review_lines(review: Mapping[str, Any], document: str = "") -> list[str]:
     lines = [indented(review["summary"])] if review.get("summary") else []
     comments = review.get("comments") or ()
     if isinstance(comments, str):
         return [*lines, indented(comments)]
-    return [*lines, *(_comment(c) for c in comments)]
+    return [*lines, *(_comment(c, document) for c in comments)]
 
 
-def _comment(comment: Mapping[str, Any]) -> str:
-    place = comment["file"] or ""
-    if place and comment["line"]:
-        place += f":{comment['line']}"
+def _comment(comment: Mapping[str, Any], document: str) -> str:
+    file, line = comment["file"], comment["line"]
+    place = f"{file}:{line}" if file and line else file or (f"line {line}" if line else "")
     where = f" {indented(place)} -" if place else ""
-    return f"- [{_SEVERITY[comment['severity']]}]{where} {indented(comment['comment'])}"
+    said = f"- [{_SEVERITY[comment['severity']]}]{where} {indented(comment['comment'])}"
+    return said if file or not line else "\n  ".join([said, *_quoted(document, line)])
+
+
+def _quoted(document: str, line: int) -> list[str]:
+    """The paragraph that a comment is about."""
+    quoted = text_lines(paragraph(document, line))
+    more = ["…"] if len(quoted) > MOST_QUOTED else []
+    return [f"> {one[:LONGEST_QUOTED]}" for one in [*quoted[:MOST_QUOTED], *more] if one]

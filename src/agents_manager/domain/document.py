@@ -1,14 +1,20 @@
 """Documents that runs write: each plan or design is a version of its own, the older ones stay."""
 
 import difflib
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from agents_manager.domain import names
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Artifact, ArtifactType
-from agents_manager.errors import DocumentNotFound, closest
+from agents_manager.errors import DocumentNotFound, InvalidInput, closest
+
+MAX_PATH = 500
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +64,56 @@ def chosen(known: Sequence[Document], name: str, version: int | None) -> Documen
     if found is None:
         raise DocumentNotFound(f"There is no version {version} of the {name}; it has {len(named)}.")
     return found
+
+
+def default_path(name: str, title: str) -> str:
+    return f"docs/{names.slug(name)}s/{names.slug(title)}.md"
+
+
+def checked_path(path: str) -> str:
+    """The path of a file below the top of a repository, or InvalidInput."""
+    parts = path.split("/")
+    faults = {
+        "it is empty": not path,
+        f"it is longer than {MAX_PATH} characters": len(path) > MAX_PATH,
+        "it holds control or invisible characters": any(
+            unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in path
+        ),
+        'it holds a "\\"; folders are parted by "/"': "\\" in path,
+        "it leads out of the repository": path.startswith(("/", "~"))
+        or ".." in parts
+        or path[1:2] == ":",
+        "a part of it is empty": any(part.strip() in ("", ".") for part in parts),
+        "it leads into .git": any(p.lower().rstrip(" .") in (".git", "git~1") for p in parts),
+    }
+    fault = next((fault for fault, found in faults.items() if found), None)
+    if fault:
+        raise InvalidInput(f'"{names.one_line(path)}" cannot be the path of a file: {fault}.')
+    return path
+
+
+def paragraph(text: str, line: int) -> str:
+    """What stands around a line, between blank lines; code in fences is kept together."""
+    block: list[str] = []
+    fence = ""
+    for number, one in enumerate(text_lines(text), 1):
+        mark = _FENCE.match(one)
+        if fence or one.strip():
+            block.append(one)
+        elif number > line:
+            break
+        else:
+            block = []
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence) and one.strip() == mark[1]:
+            fence = ""
+    return "\n".join(block)
+
+
+def text_lines(text: str) -> list[str]:
+    """As whoever comments on them counts them."""
+    return re.split(r"\r\n?|\n", text)
 
 
 def difference(old: Document, new: Document) -> str:

@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from agents_manager.domain import form
 from agents_manager.domain.budget import Budget, BudgetScope, dollars
 from agents_manager.domain.cost import MAX_USD
+from agents_manager.domain.document import text_lines
 from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.payload import (
     Comment,
@@ -270,8 +271,11 @@ def validate_answer(
             return _option_answer(
                 OptionsProposed.model_validate(payload), _parsed(OptionAnswer, raw)
             )
-        case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
+        case PromptType.REVIEW:
             return _review_answer(_parsed(ReviewAnswer, raw), agent_objects(payload))
+        case PromptType.DOCUMENT_REVIEW:
+            answer = _on_document(_parsed(ReviewAnswer, raw), payload)
+            return _review_answer(answer, agent_objects(payload))
         case PromptType.SPLIT_PROPOSAL:
             return _split_answer(ProposeSplit.model_validate(payload), _parsed(SplitAnswer, raw))
         case PromptType.CHOICE:
@@ -437,6 +441,24 @@ def _review_answer(answer: ReviewAnswer, agent_objects: bool) -> Mapping[str, An
     except ValueError as error:
         raise InvalidAnswer("The comments are not sound.", [f"comments: {error}"]) from None
     return answer.model_copy(update={"comments": comments}).model_dump(mode="json")
+
+
+def _on_document(answer: ReviewAnswer, payload: Mapping[str, Any]) -> ReviewAnswer:
+    """A comment that names the document as its file means the document; its line must be there."""
+    title = str(payload.get("title", "")).lower()
+    comments = [
+        c.model_copy(update={"file": None}) if (c.file or "").lower() == title else c
+        for c in answer.comments
+    ]
+    most = len(text_lines(str(payload.get("document", ""))))
+    beyond = [
+        f"comments.{n}.line: the {title or 'document'} has {most} lines, not {c.line}"
+        for n, c in enumerate(comments)
+        if c.file is None and c.line is not None and c.line > most
+    ]
+    if beyond:
+        raise InvalidAnswer("The comments are not sound.", beyond)
+    return answer.model_copy(update={"comments": tuple(comments)})
 
 
 def _split_answer(payload: ProposeSplit, answer: SplitAnswer) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ from agents_manager.cli.render import (
 )
 from agents_manager.domain import form
 from agents_manager.domain.budget import Budget, spent
+from agents_manager.domain.document import text_lines
 from agents_manager.domain.form import Form
 from agents_manager.domain.payload import (
     NeedsInfo,
@@ -184,7 +185,7 @@ def asked(prompt: Prompt) -> Iterator[Block]:
         case PromptType.REVIEW:
             yield from _work(prompt, payload)
         case PromptType.DOCUMENT_REVIEW:
-            yield from lines(str(payload["document"]), indent=2)
+            yield from _numbered(str(payload["document"]))
             yield Line()
         case PromptType.SPLIT_PROPOSAL:
             yield from phase_lines(ProposeSplit.model_validate(payload))
@@ -198,6 +199,12 @@ def asked(prompt: Prompt) -> Iterator[Block]:
         case PromptType.BUDGET:
             yield from _budget(BudgetPayload.model_validate(payload).budget)
             yield Line()
+
+
+def _numbered(text: str) -> Iterator[Block]:
+    """With the numbers that comments name."""
+    for number, line in enumerate(text_lines(text), 1):
+        yield Line(f"{number:5}  {line}".rstrip())
 
 
 def _info(payload: Mapping[str, Any]) -> Iterator[Block]:
@@ -295,9 +302,9 @@ def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
 
 def comment_lines(comments: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
     for comment in comments:
-        place = str(comment.get("file") or "")
-        if place and comment.get("line"):
-            place += f":{comment['line']}"
+        place, line = str(comment.get("file") or ""), comment.get("line")
+        if line:
+            place = f"{place}:{line}" if place else f"line {line}"
         where = f"{one_line(place)}: " if place else ""
         yield Line(f"  {where}[{comment['severity']}] {one_line(str(comment['comment']))}")
 

@@ -99,7 +99,7 @@ describe("documents", () => {
       decision: "changes_requested",
       summary: null,
       artifact_id: "art",
-      comments: [{ line: 3, severity: "must_fix", comment: "> First\n\nWhich first?" }],
+      comments: [{ line: 3, severity: "must_fix", comment: "Which first?" }],
     });
     const nothing = { summary: "", comments: {} };
     expect(documentAnswer("changes_requested", nothing, [])).toBeNull();

@@ -87,9 +87,9 @@ export function documentAnswer(
   artifact?: string,
 ): Answer | null {
   const severity = decision === "approved" ? "suggestion" : "must_fix";
-  const comments: Comment[] = paragraphs.flatMap(({ line, text }) => {
+  const comments: Comment[] = paragraphs.flatMap(({ line }) => {
     const said = draft.comments[line]?.trim();
-    return said ? [{ line, severity, comment: `> ${firstLine(text)}\n\n${said}` }] : [];
+    return said ? [{ line, severity, comment: said }] : [];
   });
   const summary = draft.summary.trim();
   if (decision === "changes_requested" && !summary && comments.length === 0) return null;
@@ -99,11 +99,6 @@ export function documentAnswer(
     comments,
     ...(artifact ? { artifact_id: artifact } : {}),
   };
-}
-
-function firstLine(text: string): string {
-  const line = text.split("\n", 1)[0] ?? "";
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 }
 
 /** The blocks of a Markdown text that blank lines part, code in fences kept together. */

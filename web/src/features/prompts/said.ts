@@ -15,6 +15,11 @@ const SCOPES: Record<string, string> = {
   project: "for the project, from now on",
 };
 
+function placeOf({ file, line }: Comment): string | undefined {
+  if (!file) return line ? `Line ${line}` : undefined;
+  return line ? `${file}:${line}` : file;
+}
+
 export function said(asked: Asked, answer: Answer): Line[] {
   switch (asked.kind) {
     case "questions":
@@ -44,7 +49,7 @@ export function said(asked: Asked, answer: Answer): Line[] {
         },
         ...lines("", answer.summary),
         ...rows<Comment>(answer.comments).map((one) => ({
-          label: one.file ? `${one.file}${one.line ? `:${one.line}` : ""}` : undefined,
+          label: placeOf(one),
           text: one.comment,
         })),
       ];
