@@ -1,11 +1,14 @@
 """What a task has to show, over HTTP."""
 
+from pathlib import Path
+
 import httpx
 
 from agents_manager.domain.task import ArtifactType, Task
 from agents_manager.flow import artifacts
 from agents_manager.flow.ports import Tx
 from tests.api.scenes import Scene, told
+from tests.repos import run
 
 
 async def planned(scene: Scene) -> str:
@@ -45,3 +48,23 @@ async def test_what_is_not_there(scene: Scene, api: httpx.AsyncClient) -> None:
     told(await api.get(f"{base}/documents/plan?version=x"), 422, "InvalidInput")
     told(await api.get("/api/v1/tasks/none/documents"), 404, "TaskNotFound")
     told(await api.post(f"{base}/artifacts/collect"), 422, "InvalidRepository")
+
+
+async def test_a_document_is_committed(scene: Scene, api: httpx.AsyncClient) -> None:
+    task = await planned(scene)
+    address = f"/api/v1/tasks/{task}/documents/plan/commit"
+    body = {"path": "docs/plan.md", "version": 1}
+    done = (await api.post(address, json=body)).json()
+    assert (done["path"], done["version"], done["new"]) == ("docs/plan.md", 1, True)
+    assert (
+        run(Path(scene.project.path), "show", f"{done['branch']}:docs/plan.md") == "Same.\nStep 1."
+    )
+    again = (await api.post(address, json=body)).json()
+    assert again == {**done, "new": False}
+    told(await api.post(address, json={"path": "docs/plan.md"}), 409, "Conflict")
+    replaced = await api.post(address, json={"path": "docs/plan.md", "replace": True})
+    assert (replaced.json()["version"], replaced.json()["new"]) == (2, True)
+    assert (await api.post(address)).json()["path"] == "docs/plans/add-search.md"
+    told(await api.post(address, json={"path": "../plan.md"}), 422, "InvalidInput")
+    told(await api.post(address, json={"paht": "x"}), 422, "InvalidInput")
+    told(await api.post(address.replace("plan/", "design/")), 404, "DocumentNotFound")

@@ -182,17 +182,29 @@ def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     assert [p["name"] for p in am.json("project", "list")] == ["shop", "other"]
 
 
+OLD = ("--version", "1")
+
+
 def _use_artifacts(am: Am, run: Callable[..., Any], task: str) -> None:
     kinds = {a["type"] for a in run("artifact", "list", id=task)}
     assert {"branch", "commit", "diff"} <= kinds
     run("artifact", "collect", id=task)
     planned: str = run("task", "create", "Planned", "--description", PLANS)["task"]["id"]
     run("task", "start", id=planned)
-    am.open_prompt(planned)
-    run("review", planned, "--request-changes", "Again, please.")
-    am.open_prompt(planned)
+    first = am.open_prompt(planned)["prompt"]["id"]
+    shown = am.text("prompt", "show", first)
+    assert "    1  One" in shown.splitlines()
+    (am.repo / "remarks").write_text("1: Which one?\n")
+    run("review", planned, "--request-changes", "Again.", "--comments", "remarks")
+    until(lambda: am.open_prompt(planned)["prompt"]["id"] != first)
+    last: str = am.json("run", "list", "--task", planned)[0]["id"]
+    told = am.text("run", "show", last, "--prompt")
+    assert "- [Must Fix] line 1 - Which one?\n  > One" in told
     assert run("artifact", "show", planned, "plan")["version"] == 2
     assert "-One\n+Two" in run("artifact", "compare", planned, "plan")["diff"]
+    done = run("document", "commit", planned, "plan", "--path", "plan.md", "--version", "1")
+    assert am.git("show", f"{done['branch']}:plan.md") == "One\n"
+    assert "already" in am.text("document", "commit", planned, "plan", "--path", "plan.md", *OLD)
 
 
 def _break_a_notice(am: Am, task: str) -> None:

@@ -317,6 +317,15 @@ class DocumentQuery(Query):
     version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
+class CommitDocument(Form):
+    version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """The newest unless given."""
+    path: Annotated[str, Field(max_length=1000)] | None = None
+    """From the top of the repository; `docs/plans/<title>.md` and the like unless given."""
+    replace: bool = False
+    """Also where the branch has other content there."""
+
+
 class CompareQuery(Query):
     since: int | None = Field(default=None, ge=1, le=1_000_000, alias="from")
     to: Annotated[int, Field(ge=1, le=1_000_000)] | None = None

@@ -315,6 +315,16 @@ class Why(schemas.Out):
     """Why the task is where it is, in one paragraph."""
 
 
+class CommittedDocument(schemas.Out):
+    document: str
+    version: int
+    path: str
+    branch: str
+    sha: str
+    new: bool
+    """False where the branch said the same there already."""
+
+
 class ImportedTask(schemas.Out):
     place: str
     """Where it stands in the list, such as `line 3`."""

@@ -30,6 +30,7 @@ COMMANDS = {
     "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
     "artifact": Entry("artifact", "See what a task has to show, and compare its plans."),
+    "document": Entry("document", "Commit a plan or another document of a task."),
     "cost": Entry("cost", "See what runs cost, by project, task, agent, model or day."),
     "stats": Entry("cost", "See how runs went and what merged tasks took, by agent."),
     "agent": Entry("agent", "See which agents there are, and what they need."),

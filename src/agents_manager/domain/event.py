@@ -786,6 +786,20 @@ class SnapshotRestored(Happening):
         return f"{self.by} restored snapshot {self.number} to {self.to}."
 
 
+class DocumentCommitted(Happening):
+    category = "git"
+    type: Literal["document.committed"] = "document.committed"
+    document: str
+    version: int
+    path: str
+    branch: str
+    commit: str
+
+    def says(self) -> str:
+        what = f"Version {self.version} of the {self.document}"
+        return f"{what} was committed to {self.branch} as {self.path} ({self.commit[:8]})."
+
+
 class HookFailed(Happening):
     category = "hook"
     level = Level.ERROR
@@ -923,6 +937,7 @@ Event = Annotated[
     | WorkspaceOrphaned
     | SnapshotSaved
     | SnapshotRestored
+    | DocumentCommitted
     | SnapshotRemoved
     | TranscriptsRemoved
     | HookFailed

@@ -821,6 +821,24 @@ class Pushed:
     """Why the remote does not hold that, with the way out; None when it does."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiledAs:
+    """A file that is to be committed."""
+
+    key: str
+    """What it is; the same one at the same path is committed once."""
+    path: str
+    text: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    sha: str
+    ours: bool
+    """Whether the commit was made for this key, now or before."""
+
+
 class Workspaces(Protocol):
     async def validate(self, path: Path) -> tuple[Path, str]:
         """The repository's top folder and its current branch; InvalidRepository otherwise."""
@@ -876,6 +894,11 @@ class Workspaces(Protocol):
 
     async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
         """How one of them differs."""
+        ...
+
+    async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:
+        """Commits a file to a branch, and its clean checkouts follow. Refused while an agent works
+        there, through a link, and, unless told to replace it, over other content."""
         ...
 
     async def push(self, repo: Path, branch: str) -> Pushed | None:

@@ -144,7 +144,7 @@ async def _refusal(checkout: Place, old: str, new: str, refused: Output) -> str:
     what = ", ".join(path.decode(errors="replace") for path in files) or first_error(refused)
     return (
         f'The checkout at "{checkout.work_tree}" has uncommitted changes in {what}; '
-        "commit or stash them, then approve again."
+        "commit or stash them, then try again."
     )
 
 

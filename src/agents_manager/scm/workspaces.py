@@ -22,6 +22,8 @@ from agents_manager.errors import (
 )
 from agents_manager.flow.ports import (
     Change,
+    Filed,
+    FiledAs,
     Pushed,
     Removed,
     SavedRef,
@@ -32,6 +34,7 @@ from agents_manager.flow.ports import (
 from agents_manager.scm import (
     changes,
     commits,
+    filing,
     ignoring,
     locks,
     pushing,
@@ -196,6 +199,11 @@ class Worktrees:
 
     async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
         return await changes.file(Place(git_dir=await common_dir(repo)), base_sha, head_sha, file)
+
+    async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:
+        common = await common_dir(repo)
+        async with locked(common):
+            return await filing.put(repo, common, branch, filed, replace=replace)
 
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         return await pushing.push(Place(git_dir=await common_dir(repo)), branch)

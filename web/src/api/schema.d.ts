@@ -1,4 +1,4 @@
-// From openapi.json 13f22bcc35e6866e8d4692d8a4f3fce72d2e00ddcde7f586db6eb142db19ec70; write it again with: npm run api
+// From openapi.json 49452d029e54f069e59fb1a6e1f2bcf050ed86bd0cd84f8ee734c53dc2dd9700; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1399,6 +1399,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/documents/{name}/commit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Commit Document
+         * @description Commits a version of a document to the task's branch, once. Refused while an agent works.
+         */
+        post: operations["commit_document"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}/documents/{name}/diff": {
         parameters: {
             query?: never;
@@ -1932,6 +1952,33 @@ export interface components {
         Comments: {
             /** Items */
             items: components["schemas"]["Comment"][];
+        };
+        /** CommitDocument */
+        CommitDocument: {
+            /** Version */
+            version?: number | null;
+            /** Path */
+            path?: string | null;
+            /**
+             * Replace
+             * @default false
+             */
+            replace?: boolean;
+        };
+        /** CommittedDocument */
+        CommittedDocument: {
+            /** Document */
+            document: string;
+            /** Version */
+            version: number;
+            /** Path */
+            path: string;
+            /** Branch */
+            branch: string;
+            /** Sha */
+            sha: string;
+            /** New */
+            new: boolean;
         };
         /**
          * CostBasis
@@ -6005,6 +6052,43 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    commit_document: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CommitDocument"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommittedDocument"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import PlainTextResponse
 
 from agents_manager.api import forms, pages, schemas
-from agents_manager.api.context import Services
+from agents_manager.api.context import Caller, Services
 from agents_manager.domain import document
-from agents_manager.flow import artifacts, pulls
+from agents_manager.flow import artifacts, filing, pulls
 
 router = APIRouter(prefix="/tasks/{task_id}", tags=["artifacts"])
 
@@ -41,6 +41,19 @@ async def get_document(
     """One version of a document (`plan`, `design`, `investigation`); the newest unless given."""
     known = await s.store.read(lambda tx: artifacts.documents_of(tx, task_id))
     return schemas.Document.of(document.chosen(known, name, query.version))
+
+
+@router.post("/documents/{name}/commit")
+async def commit_document(
+    s: Services,
+    actor: Caller,
+    task_id: str,
+    name: str,
+    form: forms.CommitDocument | None = None,
+) -> pages.CommittedDocument:
+    """Commits a version of a document to the task's branch, once. Refused while an agent works."""
+    given = (form or forms.CommitDocument()).model_dump()
+    return pages.CommittedDocument.of(await filing.commit(s, task_id, name, actor, **given))
 
 
 @router.get("/documents/{name}/diff", response_class=PlainTextResponse)

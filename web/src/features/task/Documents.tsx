@@ -8,6 +8,7 @@ import { Panel, Section } from "@/kit/Page";
 import { Await } from "@/kit/State";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
+import { CommitDialog } from "./CommitDialog";
 import { DiffText } from "./DiffText";
 import { taskQueries } from "./queries";
 
@@ -34,6 +35,7 @@ function OneDocument({ task, versions }: { task: string; versions: Document[] })
   const newest = versions.at(-1) as Document;
   const [chosen, setChosen] = useState<number | null>(null);
   const [compare, setCompare] = useState(false);
+  const [committing, setCommitting] = useState(false);
   const shown = versions.find((one) => one.version === chosen) ?? newest;
   const before = versions.findLast((one) => one.version < shown.version);
   return (
@@ -45,30 +47,36 @@ function OneDocument({ task, versions }: { task: string; versions: Document[] })
         </>
       }
       actions={
-        versions.length > 1 && (
-          <>
-            <Select
-              aria-label={`Version of ${shown.name}`}
-              value={shown.version}
-              onChange={(event) => setChosen(Number(event.target.value))}
-            >
-              {versions.map((one) => (
-                <option key={one.version} value={one.version}>
-                  Version {one.version}
-                </option>
-              ))}
-            </Select>
-            <Button
-              aria-pressed={compare && !!before}
-              disabled={!before}
-              onClick={() => setCompare(!compare)}
-            >
-              {compare && before ? "Show the text" : "What changed"}
-            </Button>
-          </>
-        )
+        <>
+          <Button onClick={() => setCommitting(true)}>Commit…</Button>
+          {versions.length > 1 && (
+            <>
+              <Select
+                aria-label={`Version of ${shown.name}`}
+                value={shown.version}
+                onChange={(event) => setChosen(Number(event.target.value))}
+              >
+                {versions.map((one) => (
+                  <option key={one.version} value={one.version}>
+                    Version {one.version}
+                  </option>
+                ))}
+              </Select>
+              <Button
+                aria-pressed={compare && !!before}
+                disabled={!before}
+                onClick={() => setCompare(!compare)}
+              >
+                {compare && before ? "Show the text" : "What changed"}
+              </Button>
+            </>
+          )}
+        </>
       }
     >
+      {committing && (
+        <CommitDialog task={task} document={shown} onClose={() => setCommitting(false)} />
+      )}
       <Panel className="overflow-hidden p-4">
         {compare && before ? (
           <Difference task={task} name={shown.name} since={before.version} to={shown.version} />
