@@ -30,10 +30,13 @@ from agents_manager.engine import host, processes
 from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
-from agents_manager.flow import hooks, pipelines, settings_watch, supervisor
-from agents_manager.flow.ports import Reachable, Services, Steps
+from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
+from agents_manager.flow.ports import ForgeRules, Reachable, Services, Steps
 from agents_manager.flow.retention import sweep
-from agents_manager.scm import commits
+from agents_manager.scm import commits, credentials
+from agents_manager.scm.credentials import Key, Keys
+from agents_manager.scm.forges import ChosenForges
+from agents_manager.scm.github import GitHub
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import Worktrees
 from agents_manager.settings import ConfigFiles, Settings
@@ -114,6 +117,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                     supervisor.run(services, among_others),
                     sweep.run(program.services),
                     settings_watch.run(services),
+                    reconcile.run(services),
                 ):
                     yield program
             finally:
@@ -172,8 +176,10 @@ def _services(settings: Settings, database: Database) -> Services:
         ids=ids,
         configs=configs,
         agents=AgentCatalog(configs.agents),
-        workspaces=Worktrees(settings.home / "worktrees"),
-        forge=LocalForge(database, clock, ids),
+        workspaces=Worktrees(settings.home / "worktrees", _git_keys(database, configs)),
+        forge=ChosenForges(
+            LocalForge(database, clock, ids), GitHub(database, clock, ids, configs), configs
+        ),
         checks=ProjectChecks(
             settings.home / "checks", commits.export, commits.written, processes.kill_marked
         ),
@@ -190,6 +196,20 @@ def _services(settings: Settings, database: Database) -> Services:
         reachable=Reachable(),
         disk=FreeSpace(settings.home, lambda: _least_room(configs)),
     )
+
+
+def _git_keys(database: Database, configs: ConfigFiles) -> Keys:
+    """The token is for projects on GitHub; the remotes of others are asked with what git knows."""
+
+    async def key(repo: Path) -> Key | None:
+        project = await database.read(lambda tx: tx.projects.by_path(str(repo)))
+        rules = configs.of(project).forge if project else ForgeRules()
+        if rules.type != "github":
+            return None
+        token = await asyncio.to_thread(credentials.token)
+        return Key(credentials.web(rules.base_url), token) if token else None
+
+    return key
 
 
 def _prices() -> Prices:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import time as time_of_day
 from typing import Annotated, Any, Literal, Self, cast
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -21,10 +22,12 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.task import MergeMethod
 from agents_manager.domain.value import Value
 from agents_manager.errors import closest
-from agents_manager.flow.ports import ANY_MODE
+from agents_manager.flow.ports import ANY_MODE, GITHUB, ForgeRules
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 
 NO_SECRETS = "no-secrets"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+REPOSITORY = re.compile(r"[A-Za-z0-9-]+/(?!\.{1,2}$)[A-Za-z0-9._-]+")
 SETUP_INPUTS = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
     *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
@@ -143,11 +146,47 @@ class BudgetsConfig(_Keys):
 
 
 class ForgeConfig(_Keys):
-    type: Literal["local"] = "local"
-    """Pull requests live in Agents Manager."""
+    type: Literal["local", "github"] = "local"
+    """`local`: pull requests live in Agents Manager. `github`: on GitHub, which needs a token in
+    `AM_GITHUB_TOKEN`."""
+    repository: str | None = Field(default=None, max_length=200)
+    """The repository there, as `owner/name`; that of the remote where left out."""
+    base_url: str = GITHUB
+    """The address of the API; that of GitHub Enterprise is `https://HOST/api/v3`. Only in the
+    user's file, as the token is sent there."""
     merge_method: MergeMethod = MergeMethod.MERGE
     """How approved work comes into its base: `merge` makes a merge commit, `squash` one commit of
     all, `rebase` puts each commit on top."""
+    mirror_reviews: bool = False
+    """Whether reviews that are made here are shown on GitHub, too."""
+    poll_seconds: int = Field(default=60, ge=10, le=86_400)
+    """How often open pull requests are looked at for what was done to them there."""
+
+    @field_validator("repository")
+    @classmethod
+    def _owner_and_name(cls, value: str | None) -> str | None:
+        if value is not None and not REPOSITORY.fullmatch(value):
+            raise ValueError(f'"{value}" is no repository; write it as owner/name')
+        return value
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        parts = urlsplit(value)
+        plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
+        near = parts.scheme == "http" and parts.hostname in LOOPBACK
+        if not plain or not (parts.scheme == "https" or near):
+            raise ValueError(f'"{value}" is no address; write it as https://HOST/api/v3')
+        return value.rstrip("/")
+
+    def value(self) -> ForgeRules:
+        return ForgeRules(
+            type=self.type,
+            repository=self.repository,
+            base_url=self.base_url,
+            mirror_reviews=self.mirror_reviews,
+            poll_s=float(self.poll_seconds),
+        )
 
 
 class RemindersConfig(_Keys):

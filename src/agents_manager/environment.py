@@ -31,3 +31,11 @@ def from_environment() -> Settings:
 def user_name() -> str:
     """How this machine's user is called in the record."""
     return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"
+
+
+def github_token() -> str | None:
+    return os.environ.get("AM_GITHUB_TOKEN") or os.environ.get("GITHUB_TOKEN") or None
+
+
+def github_webhook_secret() -> str | None:
+    return os.environ.get("AM_GITHUB_WEBHOOK_SECRET") or None

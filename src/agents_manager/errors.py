@@ -239,6 +239,15 @@ class ForgeError(ExternalError):
     """The forge refused or did not answer."""
 
 
+class ForgeUnavailable(ForgeError):
+    """The forge is out of order or wants to be left alone for a while; it is asked again later."""
+
+    def __init__(self, message: str | None = None, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+        """For how long it wants to be left alone, where it says so."""
+
+
 class PluginFailed(ExternalError):
     """A plugin's hook failed."""
 

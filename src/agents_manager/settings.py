@@ -67,7 +67,12 @@ SHARED = frozenset(
     }
 )
 """Keys of an agent that are the project's where the agent's entry leaves them out."""
-OF_THE_MACHINE = (("limits", "host"), ("limits", "freeDiskMb"), ("retention",))
+OF_THE_MACHINE = (
+    *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",)),
+    # A repository that somebody else wrote must not have the user's token sent to an address of its
+    # choice.
+    ("forge", "baseUrl"),
+)
 """What a project cannot say."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _DOTTED = re.compile(rf"({_PART.pattern})(\.({_PART.pattern}))*")
@@ -360,6 +365,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
         limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
         budgets=config.budgets.value(),
         merge_method=config.forge.merge_method,
+        forge=config.forge.value(),
     )
 
 

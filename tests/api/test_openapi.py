@@ -10,6 +10,8 @@ import httpx
 from agents_manager.api.app import Application
 from tests.api import reference
 
+WEBHOOK = "/api/v1/forges/github/webhook"
+
 
 def outputs(document: dict[str, Any]) -> set[str]:
     """The schemas that responses lead to."""
@@ -64,9 +66,9 @@ def test_every_operation_has_a_name_and_says_how_it_fails(app: Application) -> N
             failures = {s: r for s, r in operation["responses"].items() if not s.startswith("2")}
             assert set(map(str, failures.values())) == {"{'$ref': '#/components/responses/Error'}"}
             keyed = any("$ref" in p for p in operation.get("parameters", []))
-            secret = ("/auth/login", "/api/v1/tokens", "/api/v1/login-links")
+            secret = ("/auth/login", "/api/v1/tokens", "/api/v1/login-links", WEBHOOK)
             assert keyed == (method != "get" and path not in secret)
-            if path in ("/healthz", "/auth/login"):
+            if path in ("/healthz", "/auth/login", WEBHOOK):
                 assert "security" not in operation
                 continue
             assert operation["security"] == [{"token": []}, {"session": []}]

@@ -11,7 +11,7 @@ from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow, MergeMethod, Project, PullRequest, Task
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
-from agents_manager.flow.ports import Conflicted, Forge, Merged, Steps
+from agents_manager.flow.ports import Conflicted, Forges, Merged, OutsideForge, Steps
 from agents_manager.settings import Settings
 from tests import worlds
 from tests.worlds import ANN, GREETING
@@ -26,7 +26,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 class Moody:
     """The local forge behind a line that breaks a given number of times."""
 
-    real: Forge
+    real: Forges
     failures: int
     calls: list[str] = field(default_factory=list)
 
@@ -42,6 +42,12 @@ class Moody:
         self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
     ) -> Merged | Conflicted:
         return await self.real.merge(project, pull, head_sha, method)
+
+    def needs_push(self, project: Project) -> bool:
+        return self.real.needs_push(project)
+
+    def outside(self, pull: PullRequest) -> OutsideForge | None:
+        return self.real.outside(pull)
 
 
 async def test_an_effect_that_fails_is_tried_again(tmp_path: Path, repo: Path) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from agents_manager.domain import event
 from agents_manager.domain.budget import BudgetScope
-from agents_manager.domain.effects import EFFECT, HOOK_POLICIES, Effect
+from agents_manager.domain.effects import BESIDE, EFFECT, HOOK_POLICIES, Effect
 from agents_manager.domain.event import EVENT, Event, Happening, Level
 from agents_manager.domain.run import RunStatus
 
@@ -137,7 +137,7 @@ def test_effects_are_told_apart_by_their_kind_and_named_like_their_hooks() -> No
     members = get_args(get_args(Effect)[0])
     kinds = [m.model_fields["kind"].default for m in members]
     assert len(set(kinds)) == len(kinds)
-    assert set(kinds) <= {*HOOK_POLICIES, "plugin_hook"}
+    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, "plugin_hook"}
     assert type(EFFECT.validate_python({"kind": "merge_pr", "head_sha": None})) in members
 
 

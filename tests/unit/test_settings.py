@@ -571,7 +571,11 @@ def test_what_is_not_run_now_is_trusted_all_the_same(
         ),
         ({"notifications": {"telegramm": {}}}, 'Did you mean "telegram"?'),
         ({"roles": {"plan": {"modell": "deep"}}}, 'Did you mean "model"?'),
-        ({"forge": {"type": "github"}}, "forge.type: Input should be 'local'"),
+        ({"forge": {"type": "gitlab"}}, "forge.type: Input should be 'local' or 'github'"),
+        ({"forge": {"baseUrl": "https://evil.org"}}, "line 3, forge.baseUrl: it is for the whole"),
+        ({"forge": {"repository": "shop"}}, '"shop" is no repository; write it as owner/name'),
+        ({"forge": {"repository": "acme/.."}}, '"acme/.." is no repository'),
+        ({"forge": {"pollSeconds": 1}}, "forge.pollSeconds: Input should be greater than"),
         ({"limits": {"host": 2}}, "line 3, limits.host: it is for the whole machine and"),
         ({"limits": {"projct": 2}}, 'Did you mean "project"?'),
         ({"review": {"assumeAproved": True}}, 'Did you mean "assumeApproved"?'),
@@ -583,6 +587,18 @@ def test_what_does_nothing_is_not_taken(
     write_project(config)
     _, details = faults(files, project)
     assert said in details[0]
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://git.corp/api/v3", "https://ann:x@git.corp", "https:///x", "ftp://h", "https://h/?a=b"],
+)
+def test_a_token_is_sent_to_safe_addresses_only(
+    files: ConfigFiles, project: Project, write_home: Write, url: str
+) -> None:
+    write_home({"forge": {"baseUrl": url}})
+    _, details = faults(files, project)
+    assert f'"{url}" is no address; write it as https://HOST/api/v3' in details[0]
 
 
 # --------------------------------------------------------------------------------------- editing

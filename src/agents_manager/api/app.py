@@ -28,6 +28,7 @@ from agents_manager.api.routes import (
     comments,
     events,
     figures,
+    forges,
     parts,
     phases,
     pipeline_checks,
@@ -72,6 +73,7 @@ ROUTERS = (
     artifacts.router,
     retention.router,
     access.router,
+    forges.router,
     events.router,
 )
 

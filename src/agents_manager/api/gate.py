@@ -12,7 +12,7 @@ from agents_manager.errors import NotAllowed, StoreError, Unauthenticated, Wrong
 from agents_manager.flow import access
 from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
-OPEN_PATHS = frozenset({"/healthz", "/auth/login"})
+OPEN_PATHS = frozenset({"/healthz", "/auth/login", "/api/v1/forges/github/webhook"})
 COOKIE = "am_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HOW = 'Send the header "Authorization: Bearer TOKEN"'

@@ -19,6 +19,11 @@ from agents_manager.flow.ports import Layer
 from agents_manager.flow.search import Kind
 
 
+class Noticed(schemas.Out):
+    pulls: int
+    """How many open pull requests are looked at because of it."""
+
+
 class Health(schemas.Out):
     status: Literal["ok"]
 

@@ -282,6 +282,13 @@ class PullRequest(Out):
     merge_sha: str | None
     created_at: datetime
     updated_at: datetime
+    forge: str
+    """Where it lives: `local` or `github`."""
+    url: str | None
+    """Its page there; null where it lives here."""
+    checks: str | None
+    """What the forge's own checks say of its head: `passed`, `failed` or `pending`; null where
+    there are none."""
 
 
 class Phase(Out):

@@ -259,6 +259,9 @@ async def _project(program: Program, project: Project) -> Finding:
         config = s.configs.of(project)
     except InvalidConfig as error:
         return _broken(name, error)
+    trouble = await s.forge.trouble(project)
+    if trouble:
+        return Finding(name, "fail", f"Its forge, {config.forge.type}, cannot be used.", trouble)
     wrong = [line for file in await pipelines.files_of(s, project) for line in file.errors]
     if wrong:
         return Finding(name, "fail", f"A pipeline file is broken: {wrong[0]}", "am pipeline list")

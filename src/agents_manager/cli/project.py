@@ -52,8 +52,9 @@ async def show(desk: Desk, project: str | None) -> None:
 
     found = await desk.project(project)
     config = desk.services.configs.of(found)
-    document = {"project": found, "config": config}
-    desk.output.show(document, lambda: catalog.project(found, config))
+    trouble = await desk.services.forge.trouble(found)
+    document = {"project": found, "config": config, "forge_trouble": trouble}
+    desk.output.show(document, lambda: catalog.project(found, config, trouble))
 
 
 @project.command()

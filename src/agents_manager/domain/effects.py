@@ -45,6 +45,20 @@ class CreateFinalPr(Value):
     kind: Literal["create_final_pr"] = "create_final_pr"
 
 
+class MirrorReview(Value):
+    """Shows a review that was made here where the pull request lives."""
+
+    kind: Literal["mirror_review"] = "mirror_review"
+    prompt_id: str
+
+
+class LookAtPull(Value):
+    """Looks what was done to a pull request where it lives."""
+
+    kind: Literal["look_at_pull"] = "look_at_pull"
+    pull_id: str
+
+
 class RunChecks(Value):
     kind: Literal["run_checks"] = "run_checks"
 
@@ -74,6 +88,8 @@ Effect = Annotated[
     | PushAndCreatePr
     | CreateFinalPr
     | MergePr
+    | MirrorReview
+    | LookAtPull
     | RunChecks
     | Notify
     | DeleteWorktree
@@ -81,6 +97,8 @@ Effect = Annotated[
     Field(discriminator="kind"),
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
+
+OfPulls = PushAndCreatePr | CreateFinalPr | MergePr | MirrorReview | LookAtPull
 
 HOOK_POLICIES: dict[str, Policy] = {
     "start_agent": Policy.REQUIRED,
@@ -130,5 +148,7 @@ HOOK_PARAMS: Mapping[str, type[BaseModel]] = {
     "start_phase_agent": StartParams,
 }
 
-OUT_OF_LINE = frozenset({"stop_agent", "notify"})
+BESIDE = frozenset({"notify", "mirror_review", "look_at_pull"})
+"""No move of the task, and no person, waits for these."""
+OUT_OF_LINE = frozenset({"stop_agent", *BESIDE})
 """Performed at once and waited for by nobody; every other effect of a task keeps its order."""

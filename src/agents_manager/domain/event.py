@@ -575,9 +575,74 @@ class PullMerged(Happening):
     type: Literal["pull_request.merged"] = "pull_request.merged"
     number: int
     merge_sha: str
+    by: str | None = None
+    """Who merged it on its forge; None: it was merged from here."""
 
     def says(self) -> str:
-        return f"Pull request #{self.number} was merged as {self.merge_sha[:8]}."
+        there = f" by {self.by} on its forge" if self.by else ""
+        return f"Pull request #{self.number} was merged as {self.merge_sha[:8]}{there}."
+
+
+class PullClosed(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["pull_request.closed"] = "pull_request.closed"
+    number: int
+
+    def says(self) -> str:
+        return f"Pull request #{self.number} was closed on its forge without a merge."
+
+
+class PullMoved(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["pull_request.moved"] = "pull_request.moved"
+    number: int
+    before: str
+    after: str
+
+    def says(self) -> str:
+        went = f"from {self.before[:8]} to {self.after[:8]}"
+        return (
+            f"Somebody else moved pull request #{self.number} {went}; what was approved before does"
+            " not count."
+        )
+
+
+class StrangersReviewed(Happening):
+    category = "review"
+    type: Literal["review.strangers"] = "review.strangers"
+    pull: int
+    people: int
+
+    def says(self) -> str:
+        who = counted_as(self.people, "person")
+        return f"Pull request #{self.pull} was reviewed by {who} without access; nobody heeds that."
+
+
+class ReviewNotTaken(Happening):
+    category = "review"
+    level = Level.WARNING
+    type: Literal["review.not_taken"] = "review.not_taken"
+    pull: int
+    by: str
+    decision: str
+    reason: str
+
+    def says(self) -> str:
+        what = "approval" if self.decision == "approved" else "request for changes"
+        return f"The {what} by {self.by} on pull request #{self.pull} moved nothing: {self.reason}"
+
+
+class ForgeRefused(Happening):
+    category = "error"
+    level = Level.ERROR
+    type: Literal["forge.refused"] = "forge.refused"
+    pull: int
+    reason: str
+
+    def says(self) -> str:
+        return f"What is done to pull request #{self.pull} is not noticed now. {self.reason}"
 
 
 class MergeConflicted(Happening):
@@ -920,6 +985,11 @@ Event = Annotated[
     | PullCreated
     | PullUpdated
     | PullMerged
+    | PullClosed
+    | PullMoved
+    | StrangersReviewed
+    | ReviewNotTaken
+    | ForgeRefused
     | MergeConflicted
     | FetchFailed
     | BranchAdvanced

@@ -144,6 +144,10 @@ class MergeMethod(StrEnum):
     REBASE = "rebase"
 
 
+LOCAL = "local"
+"""The forge that is our own."""
+
+
 class PullState(StrEnum):
     OPEN = "open"
     MERGED = "merged"
@@ -165,6 +169,13 @@ class PullRequest:
     merge_sha: str | None
     created_at: datetime
     updated_at: datetime
+    forge: str = LOCAL
+    """Where it lives."""
+    url: str | None = None
+    """Its page there, where it has one."""
+    checks: str | None = None
+    """What the checks of the forge say about its head: `passed`, `failed`, `pending`; None: there
+    are none, or nobody has looked."""
 
 
 EffectStatus = Literal["pending", "started", "done", "failed", "cancelled"]

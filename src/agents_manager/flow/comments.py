@@ -67,13 +67,24 @@ async def gathered(
     """What was said on these pull requests, there or here, and on the task."""
     there = [said for pull in pulls for said in await s.forge.comments(project, pull)]
     numbers = {None, *(pull.number for pull in pulls)}
-    here = await s.store.read(lambda tx: _made_here(tx, task_id))
+    here, heard = await s.store.read(
+        lambda tx: (_made_here(tx, task_id), _heard(tx, task_id, pulls))
+    )
+    there = [said for said in there if (said.author, said.text.strip()) not in heard]
     mine = [said for said in here if said.pull in numbers and said not in there]
     return sorted([*there, *mine], key=lambda said: said.time)
 
 
 def _made_here(tx: Tx, task_id: TaskId) -> list[Comment]:
     return comment.of_log(tx.events.newest(task_id, comment.CATEGORY, comment.MAX_HAPPENINGS))
+
+
+def _heard(tx: Tx, task_id: TaskId, pulls: Sequence[PullRequest]) -> set[tuple[str, str]]:
+    """By whom and in which words reviews on a forge answered a question: these are told as such."""
+    log = tx.events.newest(task_id, comment.CATEGORY, comment.MAX_HAPPENINGS)
+    said = [entry.data for entry in log if entry.type == "review_submitted"]
+    there = {pull.forge for pull in pulls}
+    return {(data["by"], data["summary"] or "") for data in said if data["via"] in there}
 
 
 def _last(known: Sequence[Comment]) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents_manager.domain import event, fields
+from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, EffectRow, Project, Task
@@ -12,9 +13,6 @@ from agents_manager.domain.trail import went_on
 from agents_manager.errors import InvalidInput, RetryRefused, closest
 from agents_manager.flow import transitions
 from agents_manager.flow.ports import Services, Tx
-
-HARMLESS = frozenset({"notify"})
-"""May be performed again whatever became of the task since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +159,7 @@ def _to_retry(tx: Tx, task: Task, hook: str | None) -> EffectRow:
 
 
 def _why_not(tx: Tx, task: Task, effect: EffectRow) -> str | None:
-    if effect.kind in HARMLESS:
+    if effect.kind in BESIDE:  # Whatever became of the task since.
         return None
     if effect.kind == "start_agent":
         return "a run that ended is not repeated; start another one"

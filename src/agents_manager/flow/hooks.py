@@ -2,7 +2,7 @@
 writes what came of it in the transaction that marks the effect done."""
 
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from agents_manager.domain import effects, event
@@ -17,7 +17,13 @@ from agents_manager.domain.task import (
     ActorType,
     EffectRow,
 )
-from agents_manager.errors import AgentsManagerError, HookFailed, NotFound, RunNotFound
+from agents_manager.errors import (
+    AgentsManagerError,
+    ForgeUnavailable,
+    HookFailed,
+    NotFound,
+    RunNotFound,
+)
 from agents_manager.flow import (
     agents,
     artifacts,
@@ -34,6 +40,11 @@ from agents_manager.flow.settling import finish, task_and_project
 
 MAX_ATTEMPTS = 3
 BACKOFF_S = 1.0
+PATIENCE = timedelta(hours=24)
+"""For how long a forge that does not answer is asked again."""
+LONGEST_PAUSE_S = 300.0
+LONGEST_WAIT_S = 6 * 3600.0
+"""A forge that wants to be left alone for longer is not believed."""
 
 
 async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) -> None:
@@ -48,11 +59,19 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
     try:
         await _perform(row, s, steps)
     except AgentsManagerError as error:
-        await failed(s, effect_id, attempt, error.message, retryable=error.retryable)
+        away = error if isinstance(error, ForgeUnavailable) else None
+        told, again = error.message, error.retryable
+        await failed(s, effect_id, attempt, told, retryable=again, away=away)
 
 
 async def failed(
-    s: Services, effect_id: EffectId, attempt: int, error: str, *, retryable: bool
+    s: Services,
+    effect_id: EffectId,
+    attempt: int,
+    error: str,
+    *,
+    retryable: bool,
+    away: ForgeUnavailable | None = None,
 ) -> None:
     """Takes note of a failed attempt: another one follows, or the hook's policy decides."""
 
@@ -64,10 +83,11 @@ async def failed(
         if row.status not in OPEN_EFFECTS or row.attempt != attempt:
             return
         now = s.clock.now()
-        if retryable and row.attempt < MAX_ATTEMPTS:
-            wait = timedelta(seconds=BACKOFF_S * 2 ** (row.attempt - 1))
+        pause_s = _pause_s(row, now, away) if retryable else None
+        if pause_s is not None:
+            due_at = now + timedelta(seconds=pause_s)
             tx.effects.update(
-                effect_id, status="pending", attempt=row.attempt + 1, due_at=now + wait, error=error
+                effect_id, status="pending", attempt=row.attempt + 1, due_at=due_at, error=error
             )
             again = event.HookRetried(
                 effect=row.id, hook=row.kind, attempt=row.attempt + 1, error=error
@@ -89,6 +109,19 @@ async def failed(
     await s.store.write(write)
 
 
+def _pause_s(row: EffectRow, now: datetime, away: ForgeUnavailable | None) -> float | None:
+    """How long until the next attempt; None when there is none. What fails by itself is tried again
+    at once; a forge that is away comes back when it does."""
+    pause = BACKOFF_S * 2 ** min(row.attempt - 1, 20)
+    if away is None:
+        return pause if row.attempt < MAX_ATTEMPTS else None
+    if now - row.created_at > PATIENCE:
+        return None
+    if away.wait_s is not None:
+        return min(max(away.wait_s, BACKOFF_S), LONGEST_WAIT_S)
+    return min(pause, LONGEST_PAUSE_S)
+
+
 async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
     effect = effects.EFFECT.validate_python(row.payload)
     match effect:
@@ -98,7 +131,13 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
             await steps.run(row.kind, lambda: _stop_agent(row, effect, s))
         case effects.CreateTaskBranch():
             await steps.run(row.kind, lambda: _create_branch(row, s))
-        case effects.PushAndCreatePr() | effects.CreateFinalPr() | effects.MergePr():
+        case (
+            effects.PushAndCreatePr()
+            | effects.CreateFinalPr()
+            | effects.MergePr()
+            | effects.MirrorReview()
+            | effects.LookAtPull()
+        ):
             await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
         case effects.RunChecks():
             await steps.run(row.kind, lambda: _run_checks(row, s))

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.domain import event
+from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.pipeline import (
@@ -51,7 +52,7 @@ def next_mover(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Mover:
 def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[Mover]:
     for prompt in tx.prompts.pending(task.id):
         yield _asked(prompt, now)
-    effects = [e for e in tx.effects.open(task.id) if e.kind != "notify"]
+    effects = [e for e in tx.effects.open(task.id) if e.kind not in BESIDE]
     live = tx.runs.live(task.id)
     if live is not None:
         waits = [e for e in effects if e.id == live.effect_id and e.due_at > now]

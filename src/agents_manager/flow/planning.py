@@ -89,10 +89,14 @@ def add(
 
 def notice(tx: Tx, s: Services, task: Task, effect_id: EffectId, title: str, body: str) -> None:
     """Tells people something that no hook asked for; under the same id they are told once."""
+    beside(tx, s, task, Notify(title=title, body=body), effect_id)
+
+
+def beside(tx: Tx, s: Services, task: Task, effect: Effect, effect_id: EffectId) -> None:
+    """Has something done that no hook asked for and no move waits for."""
     entries = tx.history.of_task(task.id)
     history_id = entries[-1].id if entries else HistoryId(task.id)
-    words = Notify(title=title, body=body)
-    add(tx, s, task, words, effect_id, history_id, 0, Policy.BEST_EFFORT)
+    add(tx, s, task, effect, effect_id, history_id, 0, Policy.BEST_EFFORT)
 
 
 def was_told(tx: Tx, effect_id: EffectId) -> bool:

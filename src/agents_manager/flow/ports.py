@@ -48,6 +48,7 @@ from agents_manager.domain.task import (
     MergeMethod,
     Project,
     PullRequest,
+    PullState,
     Task,
 )
 
@@ -238,6 +239,10 @@ class Pulls(Protocol):
         ...
 
     def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None: ...
+    def open_outside(self) -> list[PullRequest]:
+        """Those that are open on a forge of others, project by project."""
+        ...
+
     def of_task(self, task_id: TaskId) -> PullRequest | None: ...
     def all_of_task(self, task_id: TaskId) -> list[PullRequest]: ...
     def update(self, pull_id: str, now: datetime, **fields: Any) -> None: ...
@@ -906,6 +911,15 @@ class Workspaces(Protocol):
         there is no remote."""
         ...
 
+    async def stands_at(self, repo: Path, branch: str) -> str | None:
+        """The newest commit of a branch here; None when there is no such branch."""
+        ...
+
+    async def change_there(self, repo: Path, branch: str, base: str) -> Change | None:
+        """What a branch holds beyond its base as the remote has it, fetched; None where it has no
+        such branch."""
+        ...
+
     async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
         """Takes the worktree away, what no commit holds saved first; with `idle`, WorkspaceInUse
         while it is locked for a run."""
@@ -953,6 +967,47 @@ class Conflicted:
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutsideReview:
+    """The last word of a person on a forge."""
+
+    id: str
+    author: str
+    decision: Literal["approved", "changes_requested"]
+    summary: str
+    head_sha: str | None
+    """The commit that was looked at."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """How a pull request stands where it lives."""
+
+    state: PullState
+    head_sha: str
+    url: str
+    by: str | None
+    """Who merged it."""
+    checks: str | None
+    reviews: tuple[OutsideReview, ...]
+    """By people with access."""
+    strangers: int
+    """How many others reviewed, who are not heard."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnReview:
+    """A review that was made here."""
+
+    key: str
+    """Under the same key it is shown once."""
+    author: str
+    decision: str
+    summary: str | None
+    comments: Sequence[Mapping[str, Any]]
+    head_sha: str
+
+
 class Forge(Protocol):
     """Pull requests. Every call looks first, so that doing it again does nothing new."""
 
@@ -967,6 +1022,31 @@ class Forge(Protocol):
     ) -> Merged | Conflicted: ...
     async def comments(self, project: Project, pull: PullRequest) -> Sequence[Comment]:
         """What people said on the pull request, the oldest first: on its lines and beside them."""
+        ...
+
+
+class OutsideForge(Forge, Protocol):
+    """A forge where others can change a pull request, too."""
+
+    async def look(self, project: Project, pull: PullRequest) -> Sighting: ...
+    async def mirror(self, project: Project, pull: PullRequest, review: OwnReview) -> None:
+        """Shows a review that was made here."""
+        ...
+
+
+class Forges(Forge, Protocol):
+    """All of them: which one is meant, the project or the pull request says."""
+
+    def needs_push(self, project: Project) -> bool:
+        """Whether branches must be in the remote before there can be a pull request."""
+        ...
+
+    def outside(self, pull: PullRequest) -> OutsideForge | None:
+        """None where it lives here."""
+        ...
+
+    async def trouble(self, project: Project) -> str | None:
+        """What keeps its forge from working, with the way out, by looking alone."""
         ...
 
 
@@ -1077,6 +1157,23 @@ class Role:
     model: str | None = None
 
 
+GITHUB = "https://api.github.com"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgeRules:
+    """Where the pull requests of a project live, as configured."""
+
+    type: Literal["local", "github"] = "local"
+    repository: str | None = None
+    """`owner/name`; None: that of the remote."""
+    base_url: str = GITHUB
+    mirror_reviews: bool = False
+    """Whether reviews made here are shown there, too."""
+    poll_s: float = 60.0
+    """How often what was done there is looked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectConfig:
     """The settings of a project that the flow acts on, already merged and checked."""
@@ -1117,6 +1214,7 @@ class ProjectConfig:
     budgets: Budgets
     """What runs may cost."""
     merge_method: MergeMethod
+    forge: ForgeRules
 
 
 Layer = Literal["adapter default", "default", "user", "project"]
@@ -1256,7 +1354,7 @@ class Services:
     configs: Configs
     agents: Agents
     workspaces: Workspaces
-    forge: Forge
+    forge: Forges
     checks: Checks
     setup: Setup
     runners: Runners

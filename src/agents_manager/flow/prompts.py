@@ -8,8 +8,9 @@ from typing import Any
 
 from agents_manager.domain import event, form, question
 from agents_manager.domain.budget import dollars
+from agents_manager.domain.effects import MirrorReview
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import HistoryId, PromptId
+from agents_manager.domain.ids import EffectId, HistoryId, PromptId
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
 from agents_manager.domain.prompt import (
     BudgetAnswer,
@@ -19,7 +20,7 @@ from agents_manager.domain.prompt import (
     recommended_answer,
     validate_answer,
 )
-from agents_manager.domain.task import SYSTEM, Actor, Task
+from agents_manager.domain.task import LOCAL, SYSTEM, Actor, Task
 from agents_manager.domain.transition import Refused
 from agents_manager.errors import (
     InvalidAnswer,
@@ -28,7 +29,15 @@ from agents_manager.errors import (
     PromptNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import asking, budgets, remedies, transitions, undoing
+from agents_manager.flow import (
+    asking,
+    branches,
+    budgets,
+    planning,
+    remedies,
+    transitions,
+    undoing,
+)
 from agents_manager.flow.ports import Services, Tx
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
@@ -164,10 +173,23 @@ def _answer(
     return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
 
 
+def _mirror(tx: Tx, s: Services, prompt: Prompt, actor: Actor) -> None:
+    """Has a review of a pull request that lives elsewhere shown there, where that is wanted."""
+    task = tx.tasks.get(prompt.task_id)
+    pull = branches.pull_from(tx, task, str(prompt.payload.get("branch")))
+    if pull is None or pull.forge in (LOCAL, actor.via):
+        return
+    if s.configs.of(tx.projects.get(task.project_id)).forge.mirror_reviews:
+        shown = MirrorReview(prompt_id=prompt.id)
+        planning.beside(tx, s, task, shown, EffectId(f"{prompt.id}-mirror"))
+
+
 def _fire(tx: Tx, s: Services, prompt: Prompt, fired: Fired, actor: Actor) -> None:
     result = transitions.apply(tx, s, prompt.task_id, fired, actor)
     if isinstance(result, Refused):
         raise _Refused(result, prompt, fired)
+    if prompt.type is PromptType.REVIEW:
+        _mirror(tx, s, prompt, actor)
 
 
 def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:

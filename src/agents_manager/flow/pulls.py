@@ -1,12 +1,15 @@
 """Effects on pull requests: opened, brought up to date, merged. Each looks before it leaps."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from agents_manager.domain import effects, event
+from agents_manager.domain import effects, event, names
 from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import PromptId
 from agents_manager.domain.payload import MergeTrouble
 from agents_manager.domain.pipeline import Trigger, TriggerType
+from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import (
     SYSTEM,
@@ -15,19 +18,18 @@ from agents_manager.domain.task import (
     EffectRow,
     Project,
     PullRequest,
-    PullState,
     Task,
 )
-from agents_manager.errors import HookFailed
-from agents_manager.flow import artifacts, branches, transitions
+from agents_manager.errors import ForgeError, HookFailed
+from agents_manager.flow import artifacts, branches, reconcile, transitions
 from agents_manager.flow.branches import Ground
-from agents_manager.flow.ports import Conflicted, Services, Tx
+from agents_manager.flow.ports import Conflicted, OwnReview, Pushed, Services, Tx
 from agents_manager.flow.settling import finish, task_and_project
 
 
 async def perform(
     row: EffectRow,
-    effect: effects.PushAndCreatePr | effects.CreateFinalPr | effects.MergePr,
+    effect: effects.OfPulls,
     s: Services,
 ) -> None:
     match effect:
@@ -37,6 +39,11 @@ async def perform(
             await _open(row, s, branches.of_task)
         case effects.MergePr():
             await _merge(row, effect, s)
+        case effects.MirrorReview():
+            await _mirror(row, effect, s)
+        case effects.LookAtPull():
+            await reconcile.by_id(s, effect.pull_id)
+            await finish(s, row)
 
 
 async def collect(s: Services, task_ref: str) -> list[Artifact]:
@@ -59,12 +66,7 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
         result = await s.forge.merge(project, pull, approved, method)
     except HookFailed:
-        # The next review must look at the branch as it is now.
-        ground = Ground(pull.head_branch, pull.base_branch, pull.title)
-        await artifacts.refresh_change(s, task, project, ground.branch, ground.base)
-        await s.forge.publish(
-            project, task, pull.head_branch, pull.base_branch, pull.title, pull.body
-        )
+        await _look_again(s, task, project, pull)
         raise
     whole = None
     base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
@@ -76,14 +78,44 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         if isinstance(result, Conflicted):
             _conflicted(tx, s, task, pull, result)
             return
-        now = s.clock.now()
-        tx.pulls.update(pull.id, now, state=PullState.MERGED, merge_sha=result.sha)
-        merged = event.PullMerged(number=pull.number, merge_sha=result.sha)
-        tx.events.add(task.id, merged, SYSTEM, now)
+        reconcile.note_merge(tx, s, pull, result.sha)
         if whole is not None:
             artifacts.keep_change(tx, s, task, pull.base_branch, base, whole)
 
     await finish(s, row, then)
+
+
+async def _look_again(s: Services, task: Task, project: Project, pull: PullRequest) -> None:
+    """The next review must look at the work as it is now."""
+    if s.forge.outside(pull) is not None:
+        with suppress(HookFailed, ForgeError):
+            await reconcile.at(s, project, pull)
+        return
+    head, base = pull.head_branch, pull.base_branch
+    await artifacts.refresh_change(s, task, project, head, base)
+    await s.forge.publish(project, task, head, base, pull.title, pull.body)
+
+
+async def _mirror(row: EffectRow, effect: effects.MirrorReview, s: Services) -> None:
+    def read(tx: Tx) -> tuple[Project, PullRequest | None, Prompt]:
+        task, prompt = tx.tasks.get(row.task_id), tx.prompts.get(PromptId(effect.prompt_id))
+        pull = branches.pull_from(tx, task, str(prompt.payload.get("branch")))
+        return tx.projects.get(task.project_id), pull, prompt
+
+    project, pull, prompt = await s.store.read(read)
+    forge = s.forge.outside(pull) if pull else None
+    said = prompt.response
+    if pull and forge and said:
+        own = OwnReview(
+            key=prompt.id,
+            author=prompt.responded_by or "",
+            decision=said["decision"],
+            summary=said.get("summary"),
+            comments=said.get("comments", ()),
+            head_sha=prompt.payload["head_sha"],
+        )
+        await forge.mirror(project, pull, own)
+    await finish(s, row)
 
 
 def _conflicted(tx: Tx, s: Services, task: Task, pull: PullRequest, result: Conflicted) -> None:
@@ -111,6 +143,20 @@ def _chosen(
     return pull
 
 
+async def _push(s: Services, project: Project, ground: Ground) -> Pushed | None:
+    """Where pull requests live elsewhere, nothing comes of one whose branch is not there; nor of
+    that of a phase without the branch that it goes to."""
+    repo, needed = Path(project.path), s.forge.needs_push(project)
+    phase = names.whole_of(ground.branch) == ground.base
+    todo = [ground.base, ground.branch] if needed and phase else [ground.branch]
+    pushed = None
+    for branch in todo:
+        pushed = await s.workspaces.push(repo, branch)
+        if needed and pushed and pushed.refused:
+            raise ForgeError(f"{branch} was not pushed to {pushed.remote}: {pushed.refused}")
+    return pushed
+
+
 async def _open(
     row: EffectRow, s: Services, where: Callable[[Tx, Services, Task, Project], Ground]
 ) -> None:
@@ -123,7 +169,7 @@ async def _open(
 
     task, project, ground, runs = await s.store.read(read)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
-    pushed = await s.workspaces.push(Path(project.path), ground.branch) if wanted else None
+    pushed = await _push(s, project, ground) if wanted else None
     pull = await s.forge.publish(
         project, task, ground.branch, ground.base, ground.title, task.description
     )

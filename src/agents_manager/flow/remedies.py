@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.domain import event, run_settings
+from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, TaskId
@@ -186,7 +187,7 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
             f'No agent works at "{task.title}" in {task.status}; move it on first: '
             f"am task show {task.id}"
         )
-    busy = [e.kind for e in tx.effects.open(task.id) if e.kind != "notify"]
+    busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
     if busy:
         raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
     modes = sorted(MODES)

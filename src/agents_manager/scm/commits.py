@@ -60,17 +60,28 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
 
 
 async def ends(place: Place, branch: str, base: str) -> tuple[str, str]:
-    """The newest commit that the branch shares with its base, here or in a remote, as what others
-    pushed to the base is no work of the branch; and where the branch stands."""
+    """Where the branch left its base, and where it stands."""
     known = await tips(place, branch, base)
-    head, here = [found(place, name, known.get(local(name))) for name in (branch, base)]
+    head = found(place, branch, known.get(local(branch)))
+    return await _shared(place, f'The branches "{branch}"', head, base, known), head
+
+
+async def start(place: Place, head: str, base: str) -> str:
+    """Where a commit that may be on no branch here left the base."""
+    return await _shared(place, head[:8], head, base, await tips(place, base, base))
+
+
+async def _shared(place: Place, what: str, head: str, base: str, known: Mapping[str, str]) -> str:
+    """The newest commit that is shared with the base, here or in a remote, as what others pushed to
+    the base is no work of the branch."""
+    here = found(place, base, known.get(local(base)))
     there = [tip for ref, tip in known.items() if ref.startswith("refs/remotes/")]
     shared = await git(place, "merge-base", "--end-of-options", head, here, *there, check=False)
     if shared.code == 1:
-        raise InvalidRepository(f'The branches "{branch}" and "{base}" share no history.')
+        raise InvalidRepository(f'{what} and "{base}" share no history.')
     if shared.code:
         raise GitError(f"git merge-base failed: {first_error(shared)}")
-    return shared.line, head
+    return shared.line
 
 
 async def tips(place: Place, branch: str, base: str) -> Mapping[str, str]:

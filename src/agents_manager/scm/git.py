@@ -13,7 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +89,9 @@ class Place:
     settings: tuple[str, ...] = ()
     network: bool = False
     """Whether the user's keys and proxies may be used."""
+    secret: tuple[str, str] | None = field(default=None, repr=False)
+    """A setting that stands in the environment of git alone: arguments can be seen by others on the
+    machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +200,9 @@ def _environment(place: Place | Path) -> dict[str, str]:
     if isinstance(place, Place) and place.author:
         for who in ("AUTHOR", "COMMITTER"):
             env[f"GIT_{who}_NAME"], env[f"GIT_{who}_EMAIL"] = place.author
+    if isinstance(place, Place) and place.secret:
+        env["GIT_CONFIG_COUNT"] = "1"
+        env["GIT_CONFIG_KEY_0"], env["GIT_CONFIG_VALUE_0"] = place.secret
     return env
 
 

@@ -27,7 +27,7 @@ async def made(
 
 
 async def _merge(place: Place, pull: PullRequest, base: str, head: str) -> str | Conflicted:
-    tree = await _tree(place, base, head)
+    tree = await joined(place, base, head)
     if isinstance(tree, Conflicted):
         return tree
     subject = f"Merge pull request #{pull.number}: {names.one_line(pull.title)}"
@@ -35,7 +35,7 @@ async def _merge(place: Place, pull: PullRequest, base: str, head: str) -> str |
 
 
 async def _squash(place: Place, pull: PullRequest, base: str, head: str) -> str | Conflicted:
-    tree = await _tree(place, base, head)
+    tree = await joined(place, base, head)
     if isinstance(tree, Conflicted):
         return tree
     subjects = await git(
@@ -92,9 +92,9 @@ async def _on_top(place: Place, onto: str, tree: str, commit: str, old: _Raw) ->
     """The tree with the commit's change. Two branches from the commit's parent are merged, one of
     which holds what it goes on top of: so its parent is the base of the merge."""
     if old.parent is None:
-        return await _tree(place, onto, commit)
+        return await joined(place, onto, commit)
     stand = await git(await signed(place), "commit-tree", tree, "-p", old.parent, "-m", "On top of")
-    return await _tree(place, stand.line, commit)
+    return await joined(place, stand.line, commit)
 
 
 async def _write(place: Place, old: _Raw, tree: str, parent: str, committer: bytes) -> str:
@@ -105,7 +105,8 @@ async def _write(place: Place, old: _Raw, tree: str, parent: str, committer: byt
     return (await git(place, "hash-object", "-t", "commit", "-w", "--stdin", input=raw)).line
 
 
-async def _tree(place: Place, ours: str, theirs: str) -> str | Conflicted:
+async def joined(place: Place, ours: str, theirs: str) -> str | Conflicted:
+    """The tree of both together."""
     merged = await git(
         place, "merge-tree", "--write-tree", "-z", "--name-only", ours, theirs, check=False
     )

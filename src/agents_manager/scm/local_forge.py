@@ -9,10 +9,8 @@ from agents_manager.domain.comment import Comment
 from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
 from agents_manager.errors import HookFailed
 from agents_manager.flow.ports import Clock, Conflicted, Ids, Merged, Store, Tx
-from agents_manager.scm import commits, joining, landing
+from agents_manager.scm import commits, joining, landing, pull_text
 from agents_manager.scm.git import Place, branch_tip, common_dir, contains, git, locked
-
-BODY_LIMIT = 60_000
 
 
 class LocalForge:
@@ -26,7 +24,7 @@ class LocalForge:
     ) -> PullRequest:
         place = Place(git_dir=await common_dir(Path(project.path)))
         head = await commits.tip_or_refuse(place, branch)
-        subject, text = names.one_line(title), _cut(body)
+        subject, text = names.one_line(title), pull_text.bounded(body)
         new_id, now = self._ids.new(), self._clock.now()
 
         def put(tx: Tx) -> PullRequest:
@@ -86,15 +84,6 @@ class LocalForge:
 
 def _is_done(pull: PullRequest, head: str) -> bool:
     return pull.state is PullState.MERGED and pull.head_sha == head
-
-
-def _cut(body: str) -> str:
-    """At most 60 kB; half a character at the cut is dropped."""
-    raw = body.encode(errors="replace")
-    if len(raw) <= BODY_LIMIT:
-        return raw.decode()
-    note = "\n\n[The text was cut here.]"
-    return raw[: BODY_LIMIT - len(note)].decode(errors="ignore") + note
 
 
 async def _merge(

@@ -6,6 +6,7 @@ import re
 from agents_manager.errors import GitError, GitKilled
 from agents_manager.flow.ports import Pushed
 from agents_manager.scm import commits, remotes
+from agents_manager.scm.credentials import Key
 from agents_manager.scm.git import Output, Place, contains, first_error, git
 from agents_manager.scm.remotes import Remote
 
@@ -18,9 +19,9 @@ LINES = 3
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]+@")
 
 
-async def push(place: Place, branch: str) -> Pushed | None:
+async def push(place: Place, branch: str, key: Key | None = None) -> Pushed | None:
     """None where there is no remote."""
-    remote = await remotes.of(place)
+    remote = await remotes.of(place, key)
     if remote is None:
         return None
     here = await commits.tip_or_refuse(place, branch)

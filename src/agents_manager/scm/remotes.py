@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, GitKilled
+from agents_manager.scm.credentials import Key
 from agents_manager.scm.git import Place, commit_of, git
 
 ASK_TIMEOUT_S = 20.0
@@ -27,15 +28,16 @@ class Remote:
     name: str
     place: Place
     """The repository, with the settings that a call to the remote needs."""
+    url: str
 
 
-async def of(place: Place) -> Remote | None:
+async def of(place: Place, key: Key | None = None) -> Remote | None:
     """The remote that work goes by: `origin`, else the only one."""
     listed = await git(place, "config", "--list", "-z", "--show-scope")
     pairs = [entry.partition(b"\n") for entry in listed.items[1::2]]
     found = {
-        os.fsdecode(key.removeprefix(b"remote.").removesuffix(b".url"))
-        for key, _, _ in pairs
+        os.fsdecode(key.removeprefix(b"remote.").removesuffix(b".url")): os.fsdecode(url)
+        for key, _, url in pairs
         if key.startswith(b"remote.") and key.endswith(b".url")
     }
     name = "origin" if "origin" in found else next(iter(found), None)
@@ -48,7 +50,9 @@ async def of(place: Place) -> Remote | None:
     ]
     # An empty helper forgets all that came before: those of the repository's own configuration.
     settings = ("credential.helper=", *helpers)
-    return Remote(names.check_branch(name), replace(place, settings=settings, network=True))
+    secret = key.setting if key else None
+    asking = replace(place, settings=settings, network=True, secret=secret)
+    return Remote(names.check_branch(name), asking, found[name])
 
 
 def _is_helper(key: bytes) -> bool:

@@ -45,6 +45,7 @@ from agents_manager.scm import (
     syncing,
     trees,
 )
+from agents_manager.scm.credentials import Keys, no_key
 from agents_manager.scm.git import (
     LFS,
     Place,
@@ -76,8 +77,9 @@ LFS_SKIP = (
 
 
 class Worktrees:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, keys: Keys = no_key) -> None:
         self._root = root.resolve()
+        self._keys = keys
 
     async def validate(self, path: Path) -> tuple[Path, str]:
         if not await asyncio.to_thread(path.is_dir):
@@ -99,7 +101,7 @@ class Worktrees:
         store = Place(git_dir=common)
         if branch != base and await branch_tip(store, branch):
             return False
-        remote = await remotes.of(store)
+        remote = await remotes.of(store, await self._keys(repo))
         if remote:
             await remotes.fetch(remote, (base, branch))
         async with locked(common):
@@ -115,7 +117,7 @@ class Worktrees:
         common = await common_dir(repo)
         store = Place(git_dir=common)
         tree = trees.Tree(common, self._home(common, rules.root), key)
-        remote = await remotes.of(store)
+        remote = await remotes.of(store, await self._keys(repo))
         events: list[Event] = await _fetch(remote, (base, branch)) if remote else []
         async with locked(common):
             trees.complete(common)
@@ -206,7 +208,24 @@ class Worktrees:
             return await filing.put(repo, common, branch, filed, replace=replace)
 
     async def push(self, repo: Path, branch: str) -> Pushed | None:
-        return await pushing.push(Place(git_dir=await common_dir(repo)), branch)
+        key = await self._keys(repo)
+        return await pushing.push(Place(git_dir=await common_dir(repo)), branch, key)
+
+    async def stands_at(self, repo: Path, branch: str) -> str | None:
+        return await branch_tip(Place(git_dir=await common_dir(repo)), branch)
+
+    async def change_there(self, repo: Path, branch: str, base: str) -> Change | None:
+        place = Place(git_dir=await common_dir(repo))
+        remote = await remotes.of(place, await self._keys(repo))
+        if remote is None:
+            return None
+        error = await remotes.fetch(remote, (base, branch))
+        if error is not None:
+            raise GitError(error)
+        head = await remotes.tip(remote, branch)
+        if head is None:
+            return None
+        return await commits.between(place, await commits.start(place, head, base), head)
 
     async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
         common = await common_dir(repo)

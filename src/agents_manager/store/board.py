@@ -27,6 +27,7 @@ from agents_manager.domain.board import (
     Step,
     TaskRow,
 )
+from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import PromptType
@@ -38,7 +39,7 @@ from agents_manager.errors import NotFound, PromptNotFound, RunNotFound, TaskNot
 from agents_manager.store import schema
 from agents_manager.store.columns import UtcTime, dumps
 from agents_manager.store.figures import CENTS
-from agents_manager.store.idle import NOTICE, literal
+from agents_manager.store.idle import literal
 from agents_manager.store.listed import among
 from agents_manager.store.rows import Rows
 from agents_manager.store.statements import Row, Session
@@ -110,7 +111,7 @@ _PENDING = _PROMPTS.select.where(_PROMPT.status == PromptStatus.PENDING).order_b
 )
 _LIVE = _RUNS.select.where(_RUN.status.in_(LIVE))
 _OPEN = _EFFECTS.select.where(
-    _EFFECT.status.in_(literal("open", OPEN_EFFECTS)), _EFFECT.kind != NOTICE
+    _EFFECT.status.in_(literal("open", OPEN_EFFECTS)), _EFFECT.kind.not_in(sorted(BESIDE))
 ).order_by(_EFFECT.task_id, _EFFECT.seq)
 _AWAITED = (
     select(_DEPENDENCY.task_id, _TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)

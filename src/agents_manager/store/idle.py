@@ -5,14 +5,12 @@ from typing import Any
 
 from sqlalchemy import BindParameter, ColumnElement, String, bindparam, cast, exists, or_, select
 
+from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import LIVE
 from agents_manager.domain.task import OPEN_EFFECTS
 from agents_manager.store import schema
 from agents_manager.store.columns import UtcTime
-
-NOTICE = "notify"
-"""The one kind of effect that moves nothing."""
 
 _TASK = schema.task.c
 _RUN = schema.run.c
@@ -37,7 +35,7 @@ _RUNS = exists().where(_RUN.task_id == _TASK.id, _RUN.status.in_(literal("live",
 _WORK = exists().where(
     _EFFECT.task_id == _TASK.id,
     _EFFECT.status.in_(literal("open", OPEN_EFFECTS)),
-    _EFFECT.kind != NOTICE,
+    _EFFECT.kind.not_in(sorted(BESIDE)),
 )
 _TOLD = exists().where(
     _EFFECT.id == _TASK.id + bindparam("told", type_=String) + cast(_TASK.version, String)

@@ -1,4 +1,4 @@
-"""Pull requests that the application itself keeps."""
+"""Pull requests: those that the application itself keeps, and what is known of those elsewhere."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain.ids import ProjectId, TaskId
-from agents_manager.domain.task import PullRequest, PullState
+from agents_manager.domain.task import LOCAL, PullRequest, PullState
 from agents_manager.errors import Conflict, PullRequestNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows, violates
@@ -30,6 +30,9 @@ _OF_BRANCHES = _BEST_FIRST.where(
     _PULL.head_branch == bindparam("head"),
     _PULL.base_branch == bindparam("onto"),
 )
+_OPEN_OUTSIDE = PULLS.select.where(_PULL.forge != LOCAL, _PULL.state == PullState.OPEN).order_by(
+    _PULL.project_id, _PULL.number
+)
 _OF_TASK = PULLS.select.where(_PULL.task_id == bindparam("wanted")).order_by(_PULL.number)
 
 
@@ -44,15 +47,18 @@ class Pulls:
             PULLS.add(self._session, pull)
         except IntegrityError as error:
             if violates(
-                error, "uq_am_pull_project_id_number", "am_pull.project_id, am_pull.number"
+                error,
+                "uq_am_pull_project_id_forge_number",
+                "am_pull.project_id, am_pull.forge, am_pull.number",
             ):
                 raise Conflict(f"There is a pull request #{pull.number} already.") from error
             if violates(error, "uq_am_pull_open", "am_pull.project_id, am_pull.head_branch"):
                 branches = f'from "{pull.head_branch}" to "{pull.base_branch}"'
                 raise Conflict(f"There is an open pull request {branches} already.") from error
             raise
-        taken = {"b_project": pull.project_id, "b_number": pull.number}
-        self._session.run(_TAKE_NUMBER, taken)
+        if pull.forge == LOCAL:
+            taken = {"b_project": pull.project_id, "b_number": pull.number}
+            self._session.run(_TAKE_NUMBER, taken)
 
     def next_number(self, project_id: ProjectId) -> int:
         return (self._session.scalar(_LAST_NUMBER, {"wanted": project_id}) or 0) + 1
@@ -60,6 +66,9 @@ class Pulls:
     def find(self, project_id: ProjectId, head: str, base: str) -> PullRequest | None:
         wanted = {"wanted": project_id, "head": head, "onto": base}
         return PULLS.first(self._session, _OF_BRANCHES, wanted)
+
+    def open_outside(self) -> list[PullRequest]:
+        return PULLS.all(self._session, _OPEN_OUTSIDE, {})
 
     def of_task(self, task_id: TaskId) -> PullRequest | None:
         pulls = self.all_of_task(task_id)

@@ -302,7 +302,9 @@ pull = Table(
     *_must("head_branch", "base_branch", "head_sha", "state"),
     *_may("merge_sha"),
     *_must("created_at", "updated_at", be=UtcTime),
-    UniqueConstraint("project_id", "number"),
+    Column("forge", String, nullable=False, server_default=text("'local'")),
+    *_may("url", "checks"),
+    UniqueConstraint("project_id", "forge", "number"),
     Index(None, "task_id"),
     _partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
 )

@@ -1,4 +1,4 @@
-// From openapi.json 49452d029e54f069e59fb1a6e1f2bcf050ed86bd0cd84f8ee734c53dc2dd9700; write it again with: npm run api
+// From openapi.json 81cbb59d48a13fce20cb33c4789fa8e6b81a75e83d224c9736afc654078ee5d9; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1548,6 +1548,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/forges/github/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take Github Webhook
+         * @description For the webhook of a repository on GitHub, with the content type application/json. It needs
+         *     no token but a signature: the secret of the webhook is that of `AM_GITHUB_WEBHOOK_SECRET`. What
+         *     it says is not believed; the pull request is looked at on GitHub.
+         */
+        post: operations["take_github_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events/stream": {
         parameters: {
             query?: never;
@@ -2608,6 +2630,11 @@ export interface components {
              */
             role?: string;
         };
+        /** Noticed */
+        Noticed: {
+            /** Pulls */
+            pulls: number;
+        };
         /** OutcomePart */
         OutcomePart: {
             /** Name */
@@ -2969,6 +2996,12 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /** Forge */
+            forge: string;
+            /** Url */
+            url: string | null;
+            /** Checks */
+            checks: string | null;
         };
         /**
          * PullState
@@ -6301,6 +6334,34 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    take_github_webhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                "x-hub-signature-256"?: string;
+                "x-github-delivery"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Noticed"];
+                };
+            };
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };

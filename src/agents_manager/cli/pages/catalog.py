@@ -40,7 +40,10 @@ def projects(found: Sequence[Project]) -> Iterator[Block]:
     )
 
 
-def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
+def project(
+    found: Project, config: ProjectConfig, forge_trouble: str | None = None
+) -> Iterator[Block]:
+    named = config.forge.repository
     yield title(found.name)
     yield Line(f"{found.id} · added {ago(found.created_at)}", Tone.QUIET)
     yield Line()
@@ -48,6 +51,9 @@ def project(found: Project, config: ProjectConfig) -> Iterator[Block]:
     yield Line(f"Base      {config.base_branch or found.base_branch}")
     yield Line(f"Agent     {config.default_agent}")
     yield Line(f"Pipeline  {config.default_pipeline}")
+    yield Line(f"Forge     {config.forge.type}{f' {named}' if named else ''}")
+    if forge_trouble:
+        yield Line(f"          {one_line(forge_trouble)}", Tone.URGENT)
     yield Line(f"Consent   {consent(found).text}")
     yield from commands(found, config)
 

@@ -111,7 +111,10 @@ def _places(view: TaskView) -> Iterator[Line]:
     pull = view.pull
     if pull is not None:
         merged = f" as {pull.merge_sha[:8]}" if pull.merge_sha else f" at {pull.head_sha[:8]}"
-        yield Line(f"Pull    #{pull.number} into {pull.base_branch}, {pull.state}{merged}")
+        checks = f", checks {pull.checks}" if pull.checks else ""
+        yield Line(f"Pull    #{pull.number} into {pull.base_branch}, {pull.state}{merged}{checks}")
+        if pull.url:
+            yield Line(f"        {one_line(pull.url)}")
 
 
 def _phases(view: TaskView) -> Iterator[Block]:

@@ -205,6 +205,17 @@ function Branch({ view }: { view: TaskView }) {
           </Chip>
         </Link>
       )}
+      {view.pull?.url && (
+        <a
+          href={view.pull.url}
+          rel="noreferrer noopener"
+          target="_blank"
+          className="text-xs text-ink-3 underline"
+        >
+          on {view.pull.forge}
+          {view.pull.checks && `, checks ${view.pull.checks}`}
+        </a>
+      )}
     </>
   );
 }

@@ -1,0 +1,327 @@
+"""Pull requests on GitHub. Every call looks first, so that doing it again does nothing new; what
+GitHub says is believed about pull requests only, and people count only if they have access."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from agents_manager.domain import names
+from agents_manager.domain.comment import Comment
+from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
+from agents_manager.errors import ForgeUnavailable, HookFailed
+from agents_manager.flow.ports import (
+    Clock,
+    Configs,
+    Conflicted,
+    Ids,
+    Merged,
+    OwnReview,
+    Sighting,
+    Store,
+    Tx,
+)
+from agents_manager.scm import (
+    commits,
+    credentials,
+    github_api,
+    github_reading,
+    joining,
+    landing,
+    pull_text,
+    remotes,
+)
+from agents_manager.scm.credentials import Key
+from agents_manager.scm.git import Place, branch_tip, common_dir, contains, locked
+from agents_manager.scm.github_api import Api, Memory, Reply
+from agents_manager.scm.github_models import GitRef, MergeDone, Numbered, Pull, Review
+
+NAME = "github"
+AGAIN_S = 3.0
+"""GitHub takes a moment to find out whether branches can be merged."""
+
+
+class GitHub:
+    def __init__(self, store: Store, clock: Clock, ids: Ids, configs: Configs) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._configs = configs
+        self._memory = Memory()
+
+    async def trouble(self, project: Project) -> str | None:
+        """By looking; nothing is sent anywhere."""
+        try:
+            await self._place(project)
+        except HookFailed as error:
+            return error.message
+        return None
+
+    async def publish(
+        self, project: Project, task: Task, branch: str, base: str, title: str, body: str
+    ) -> PullRequest:
+        place = Place(git_dir=await common_dir(Path(project.path)))
+        head = await commits.tip_or_refuse(place, branch)
+        subject, text = names.one_line(title), pull_text.bounded(body)
+        async with self._api(project) as api:
+            await _has_branch(api, branch, head)
+            known = await self._store.read(lambda tx: tx.pulls.find(project.id, branch, base))
+            found = await _found(api, branch, base, head)
+            if found is None:
+                found = await _created(api, branch, base, subject, text)
+            elif known and known.number == found.number and found.state == "open":
+                # Where only GitHub's differ, somebody wrote them there.
+                await _edited(api, known, subject, text)
+        new_id = self._ids.new()
+        return await self._store.write(
+            lambda tx: self._put(tx, project, task, new_id, found, head, subject, text)
+        )
+
+    def _put(
+        self,
+        tx: Tx,
+        project: Project,
+        task: Task,
+        new_id: str,
+        found: Pull,
+        head: str,
+        title: str,
+        body: str,
+    ) -> PullRequest:
+        now, branch, base = self._clock.now(), found.head.ref, found.base.ref
+        state = _state(found)
+        known = tx.pulls.find(project.id, branch, base)
+        if known and known.forge == NAME and known.number == found.number:
+            if state is PullState.OPEN:
+                fields = {"head_sha": head, "title": title, "body": body, "url": found.html_url}
+                tx.pulls.update(known.id, now, state=state, **fields)
+        else:
+            if known and known.state is PullState.OPEN:
+                tx.pulls.update(known.id, now, state=PullState.CLOSED)
+            tx.pulls.add(
+                PullRequest(
+                    id=new_id,
+                    project_id=project.id,
+                    task_id=task.id,
+                    number=found.number,
+                    title=title,
+                    body=body,
+                    head_branch=branch,
+                    base_branch=base,
+                    head_sha=head,
+                    state=state,
+                    merge_sha=found.merge_commit_sha if state is PullState.MERGED else None,
+                    created_at=now,
+                    updated_at=now,
+                    forge=NAME,
+                    url=found.html_url,
+                )
+            )
+        mine = tx.pulls.all_of_task(task.id)
+        return next(p for p in mine if (p.forge, p.number) == (NAME, found.number))
+
+    async def merge(
+        self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
+    ) -> Merged | Conflicted:
+        head = commits.checked(head_sha)
+        async with self._api(project) as api:
+            there = await api.get(f"/pulls/{pull.number}", Pull)
+            result = await self._merged(api, project, pull, there, head, method)
+        if isinstance(result, Merged):
+            await self._bring_up(project, pull)
+            now, sha = self._clock.now(), result.sha
+            fields = {"state": PullState.MERGED, "merge_sha": sha, "head_sha": there.head.sha}
+            await self._store.write(lambda tx: tx.pulls.update(pull.id, now, **fields))
+        return result
+
+    async def _merged(
+        self,
+        api: Api,
+        project: Project,
+        pull: PullRequest,
+        there: Pull,
+        head: str,
+        method: MergeMethod,
+    ) -> Merged | Conflicted:
+        if there.merged_at is not None:
+            return Merged(sha=there.merge_commit_sha or there.head.sha)
+        if there.state == "closed":
+            raise HookFailed(f"Pull request #{pull.number} is closed.")
+        if there.head.sha != head:
+            raise _moved(pull, head, there.head.sha)
+        order = {"sha": head, "merge_method": method.value}
+        made = await api.send("PUT", f"/pulls/{pull.number}/merge", order, allowed=(405, 409, 422))
+        if made.status == 200:
+            return Merged(sha=made.read(MergeDone).sha)
+        again = await api.get(f"/pulls/{pull.number}", Pull)
+        if again.head.sha != head:
+            raise _moved(pull, head, again.head.sha)
+        if again.mergeable is False:
+            return await self._conflict(project, pull, head)
+        if again.mergeable is None or made.status == 409 or "was modified" in made.says:
+            told = f"GitHub cannot say yet whether #{pull.number} can be merged: {made.says}"
+            raise ForgeUnavailable(told, AGAIN_S)
+        raise HookFailed(
+            f"GitHub does not merge pull request #{pull.number}: {made.says}. Do what the rules of "
+            f'"{pull.base_branch}" ask for there, then approve again.'
+        )
+
+    async def _conflict(self, project: Project, pull: PullRequest, head: str) -> Conflicted:
+        """GitHub does not say where: the branches themselves do, if they are here."""
+        remote = await self._remote(project)
+        if remote is not None and await remotes.fetch(remote, [pull.base_branch]) is None:
+            base = await remotes.tip(remote, pull.base_branch)
+            tree = base and await joining.joined(remote.place, base, head)
+            if isinstance(tree, Conflicted):
+                return tree
+        return Conflicted(files=(), message="GitHub says that the branches conflict.")
+
+    async def _bring_up(self, project: Project, pull: PullRequest) -> None:
+        """Fetches the base. A branch that phases are merged into has to be here as it is there, for
+        the next phase; the user's own branches are theirs to pull."""
+        remote = await self._remote(project)
+        if remote is None:
+            return
+        error = await remotes.fetch(remote, [pull.base_branch])
+        if error is not None:
+            raise ForgeUnavailable(f"#{pull.number} is merged, but not fetched yet: {error}")
+        if names.whole_of(pull.head_branch) != pull.base_branch:
+            return
+        common = await common_dir(Path(project.path))
+        async with locked(common):
+            place = Place(git_dir=common)
+            here = await branch_tip(place, pull.base_branch)
+            there = await remotes.tip(remote, pull.base_branch)
+            if here and there and here != there and await contains(place, there, here):
+                await landing.land(Path(project.path), common, pull.base_branch, here, there)
+
+    async def comments(self, project: Project, pull: PullRequest) -> list[Comment]:
+        async with self._api(project) as api:
+            return await github_reading.comments(api, pull.number)
+
+    async def look(self, project: Project, pull: PullRequest) -> Sighting:
+        async with self._api(project) as api:
+            there = await api.get(f"/pulls/{pull.number}", Pull)
+            state = _state(there)
+            still = state is PullState.OPEN
+            reviews, strangers = (
+                await github_reading.reviews(api, pull.number) if still else ((), 0)
+            )
+            checks = await github_reading.checks(api, there.head.sha) if still else pull.checks
+        return Sighting(
+            state=state,
+            head_sha=there.head.sha,
+            url=there.html_url,
+            by=there.merged_by.login if there.merged_by else None,
+            checks=checks,
+            reviews=reviews,
+            strangers=strangers,
+        )
+
+    async def mirror(self, project: Project, pull: PullRequest, review: OwnReview) -> None:
+        async with self._api(project) as api:
+            at = f"/pulls/{pull.number}/reviews"
+            mark = f"{github_reading.MARK}{review.key} -->"
+            known = await api.pages(at, Review)
+            if any(mark in (one.body or "") for one in known):
+                return
+            last: Reply | None = None
+            for form in github_reading.forms(review, mark):
+                last = await api.send("POST", at, form, allowed=(422,))
+                if last.status != 422:
+                    return
+            assert last is not None
+            raise HookFailed(f"GitHub does not take the review: {last.says}")
+
+    @asynccontextmanager
+    async def _api(self, project: Project) -> AsyncGenerator[Api]:
+        base, repository, token = await self._place(project)
+        opened = github_api.opened(base, repository, token, self._memory, self._clock)
+        async with opened as api:
+            yield api
+
+    async def _place(self, project: Project) -> tuple[str, str, str]:
+        """The address of the API, the repository there, and the token."""
+        rules = self._configs.of(project).forge
+        repository = rules.repository or await self._named_by_remote(project, rules.base_url)
+        token = await asyncio.to_thread(credentials.token)
+        if token is None:
+            raise HookFailed(f"There is no token for GitHub; {credentials.WAY}.")
+        return rules.base_url, repository, token
+
+    async def _named_by_remote(self, project: Project, base_url: str) -> str:
+        remote = await remotes.of(Place(git_dir=await common_dir(Path(project.path))))
+        way = "set forge.repository to owner/name, or forge.type to local"
+        if remote is None:
+            raise HookFailed(f'"{project.path}" has no remote on GitHub: add one, {way}.')
+        found = credentials.repository_of(remote.url, base_url)
+        if found is None:
+            host = credentials.web(base_url)
+            raise HookFailed(f'The remote "{remote.name}" is no repository of {host}: {way}.')
+        return found
+
+    async def _remote(self, project: Project) -> remotes.Remote | None:
+        token = await asyncio.to_thread(credentials.token)
+        url = credentials.web(self._configs.of(project).forge.base_url)
+        place = Place(git_dir=await common_dir(Path(project.path)))
+        return await remotes.of(place, Key(url, token) if token else None)
+
+
+def _state(there: Pull) -> PullState:
+    if there.merged_at is not None:
+        return PullState.MERGED
+    return PullState.OPEN if there.state == "open" else PullState.CLOSED
+
+
+def _moved(pull: PullRequest, approved: str, now: str) -> HookFailed:
+    return HookFailed(
+        f'"{pull.head_branch}" moved after the approval of {approved}: it is at {now} now. Review '
+        "it again."
+    )
+
+
+async def _has_branch(api: Api, branch: str, head: str) -> None:
+    """Without this, GitHub would take a pull request of what was pushed before."""
+    found = await api.find(f"/git/ref/heads/{quote(branch)}", GitRef)
+    there = found.sha if found else None
+    if there != head:
+        stands = f"stands at {there[:8]} there" if there else "is not there"
+        raise HookFailed(
+            f'"{branch}" {stands}, and at {head[:8]} here; push it to {api.repository}, or set '
+            "autoPush."
+        )
+
+
+async def _found(api: Api, branch: str, base: str, head: str) -> Pull | None:
+    """The pull request that is open, else the one that brought this very commit in."""
+    owner = api.repository.partition("/")[0]
+    asked = urlencode({"head": f"{owner}:{branch}", "base": base, "state": "all"})
+    listed = await api.pages(f"/pulls?{asked}", Pull)
+    mine = [p for p in listed if (p.head.ref, p.base.ref) == (branch, base)]
+    still = [p for p in mine if p.state == "open"]
+    done = [p for p in mine if p.merged_at and p.head.sha == head]
+    return next(iter(still or done), None)
+
+
+async def _created(api: Api, branch: str, base: str, title: str, body: str) -> Pull:
+    new = {"title": _title(title), "body": _body(body), "head": branch, "base": base}
+    made = await api.send("POST", "/pulls", new)
+    return await api.get(f"/pulls/{made.read(Numbered).number}", Pull)
+
+
+async def _edited(api: Api, known: PullRequest, title: str, body: str) -> None:
+    changed = {
+        **({"title": _title(title)} if title != known.title else {}),
+        **({"body": _body(body)} if body != known.body else {}),
+    }
+    if changed:
+        await api.send("PATCH", f"/pulls/{known.number}", changed)
+
+
+def _title(title: str) -> str:
+    return pull_text.harmless(title)
+
+
+def _body(body: str) -> str:
+    return pull_text.bounded(pull_text.harmless(body))
