@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from agents_manager.domain import names
 from agents_manager.domain.comment import Comment
 from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
-from agents_manager.errors import ForgeUnavailable, HookFailed
+from agents_manager.errors import AgentsManagerError, ForgeUnavailable, HookFailed
 from agents_manager.flow.ports import (
     Clock,
     Configs,
@@ -54,7 +54,7 @@ class GitHub:
         """By looking; nothing is sent anywhere."""
         try:
             await self._place(project)
-        except HookFailed as error:
+        except AgentsManagerError as error:
             return error.message
         return None
 
