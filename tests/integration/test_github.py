@@ -11,7 +11,7 @@ import pytest
 
 from agents_manager.domain.task import MergeMethod, Project, PullRequest
 from agents_manager.errors import AgentsManagerError, ForgeError, ForgeUnavailable, HookFailed
-from agents_manager.flow.ports import Conflicted, Merged, Sighting
+from agents_manager.flow.ports import Conflicted, Merged, OwnReview, Sighting
 from agents_manager.scm import credentials, github_api, pull_text
 from agents_manager.scm.credentials import Key
 from agents_manager.scm.github import GitHub
@@ -167,6 +167,28 @@ async def test_words_of_a_task_do_nothing_there(desk: Desk) -> None:
         for doing in ("#1", "@a", "<!--", "closes http"):
             assert doing not in text, doing
     assert "a@b.org" in pull_text.harmless("a@b.org")
+
+
+async def test_a_review_of_ours_is_shown_once_as_far_as_github_takes_it(desk: Desk) -> None:
+    comment = {"file": "missing.py", "line": 3, "severity": "must_fix", "comment": "Mend it."}
+    own = OwnReview(
+        key="prompt-1",
+        author="ann",
+        decision="approved",
+        summary="Nearly.",
+        comments=[comment, {**comment, "file": None, "comment": "All of it."}],
+        head_sha=desk.pull.head_sha,
+    )
+    for _ in range(2):
+        await desk.forge.mirror(desk.project, desk.pull, own)
+    [shown] = desk.there.said["reviews"]
+    assert shown["body"] == (
+        "<!-- agents-manager review prompt-1 -->\nann approved in Agents Manager.\n\nNearly.\n\n"
+        "- `missing.py:3` [must_fix] Mend it.\n- [must_fix] All of it."
+    )
+    assert desk.there.said["comments"] == []
+    assert await desk.forge.comments(desk.project, desk.pull) == []
+    assert (await desk.look()).reviews == ()
 
 
 async def test_words_that_people_changed_there_stay(desk: Desk) -> None:

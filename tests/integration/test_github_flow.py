@@ -10,7 +10,7 @@ import structlog
 
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import PullState
-from agents_manager.flow import comments, deliveries
+from agents_manager.flow import comments, deliveries, reconcile
 from tests.github_server import BOT, TOKEN, Trouble
 from tests.hub import Hub, hub
 from tests.integration.test_phases import SPLIT, reviewed, writes
@@ -123,6 +123,9 @@ async def test_a_merge_there_while_an_agent_works_is_put_on_record(hub: Hub) -> 
     assert (view.task.status, view.pull and view.pull.state) == ("in_progress", PullState.MERGED)
     [merged] = [e for e in await world.events(task) if e.type == "pull_request.merged"]
     assert merged.data["by"] == "ann"
+    pull, again = await hub.pull(task), merged.data["merge_sha"]
+    await world.s.store.write(lambda tx: reconcile.note_merge(tx, world.s, pull, again))
+    assert (await world.types(task)).count("pull_request.merged") == 1, "whoever finds it"
 
 
 async def test_after_a_force_push_the_approval_of_the_old_commit_does_not_count(hub: Hub) -> None:
@@ -169,10 +172,13 @@ async def test_a_head_that_moves_between_approval_and_merge_is_refused(hub: Hub)
 async def test_rules_of_a_branch_and_limits_of_the_api_are_heeded(hub: Hub) -> None:
     world, github = hub.world, hub.github
     task = await hub.reviewable()
-    github.protected = "At least 1 approving review is required by reviewers with write access."
-    await world.review(task, "approved")
+    github.protected = "At least 2 approving reviews are required."
+    github.review((await hub.pull(task)).number, "ann", "APPROVED")
+    await hub.look()
     prompt = await hub.asked_again(task)
     assert github.protected in (prompt.note or "")
+    await hub.look()
+    assert (await hub.asked_again(task)).id == prompt.id, "an approval answers once"
     assert (await hub.pull(task)).state is PullState.OPEN
 
     github.protected = None

@@ -148,8 +148,6 @@ class GitHub:
             return Merged(sha=there.merge_commit_sha or there.head.sha)
         if there.state == "closed":
             raise HookFailed(f"Pull request #{pull.number} is closed.")
-        if there.head.sha != head:
-            raise _moved(pull, head, there.head.sha)
         order = {"sha": head, "merge_method": method.value}
         made = await api.send("PUT", f"/pulls/{pull.number}/merge", order, allowed=(405, 409, 422))
         if made.status == 200:
