@@ -260,6 +260,21 @@ async def test_dependents_follow_the_dependencies(any_store: Database) -> None:
     assert third.dependencies == ("second",)
 
 
+async def test_links_are_those_of_the_project(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx)
+        tx.projects.add(a_project("project-2"))
+        tx.tasks.add(a_task("task-2", project_id=ProjectId("project-2")))
+        for task in ("task-1", "task-2"):
+            link = an_artifact(f"link-{task}", task, type=ArtifactType.LINK, key="todo.md: Door")
+            tx.tasks.add_artifact(link)
+            tx.tasks.add_artifact(an_artifact(f"document-{task}", task))
+
+    await any_store.write(write)
+    found = await any_store.read(lambda tx: tx.tasks.links(ProjectId("project-2")))
+    assert found == {"todo.md: Door": "task-2"}
+
+
 async def test_an_artifact_collected_again_is_the_same_one(any_store: Database) -> None:
     def write(tx: Tx) -> None:
         furnish(tx)
