@@ -77,6 +77,7 @@ class FakeGitHub:
     """Why nothing can be merged."""
     trouble: Trouble | None = None
     checks: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    checks_hidden: bool = False
     asked: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
     pulls: dict[int, dict[str, Any]] = field(default_factory=dict[int, dict[str, Any]])
@@ -251,6 +252,8 @@ class FakeGitHub:
     def _read(
         self, shape: str, path: str, number: int, query: dict[str, str], headers: Mapping[str, str]
     ) -> tuple[int, dict[str, str], Any]:
+        if shape.startswith("/commits/S") and self.checks_hidden:
+            return 403, {}, {"message": "Resource not accessible by personal access token"}
         match shape:
             case "/pulls":
                 value: Any = [self._listed(n) for n in sorted(self.pulls, reverse=True)]

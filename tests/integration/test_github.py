@@ -88,6 +88,20 @@ async def test_lists_are_read_to_their_end_and_what_did_not_change_is_not_sent_a
     assert seen.reviews == ()
 
 
+async def test_checks_come_to_one_word_where_the_token_may_see_them(desk: Desk) -> None:
+    async def told(*runs: tuple[str, str | None]) -> str | None:
+        desk.there.checks = [{"status": status, "conclusion": said} for status, said in runs]
+        return (await desk.look()).checks
+
+    fine, busy = ("completed", "success"), ("in_progress", None)
+    assert await told() is None
+    assert await told(fine, ("completed", "skipped")) == "passed"
+    assert await told(fine, busy) == "pending"
+    assert await told(fine, busy, ("completed", "timed_out")) == "failed"
+    desk.there.checks_hidden = True
+    assert (await desk.look()).checks is None
+
+
 async def test_a_repository_that_was_renamed_is_found(desk: Desk) -> None:
     desk.there.former, desk.there.name = "acme/shop", "acme/store"
     desk.there.comment(desk.pull.number, "ann", "Here.", "a", 1)
@@ -106,6 +120,10 @@ async def test_the_token_goes_to_nobody_else(desk: Desk, tmp_path: Path) -> None
         desk.there.trouble = Trouble(301, "Moved", away)
         with pytest.raises(HookFailed, match="sends us to another place"):
             await desk.look()
+        next_page = {"Link": f'<{served.url}/repos/acme/shop/pulls/7/reviews>; rel="next"'}
+        desk.there.trouble = Trouble(200, b"[]", next_page)
+        with pytest.raises(HookFailed, match="sends us to another place"):
+            await desk.forge.comments(desk.project, desk.pull)
     assert other.asked == []
     desk.there.trouble = Trouble(307, "Moved", {"Location": "/repos/acme/shop/pulls/7"})
     with pytest.raises(ForgeError, match="from one address to the next"):

@@ -604,7 +604,7 @@ class PullMoved(Happening):
     def says(self) -> str:
         went = f"from {self.before[:8]} to {self.after[:8]}"
         return (
-            f"Somebody else moved pull request #{self.number} {went}; what was approved before does"
+            f"Pull request #{self.number} was moved {went} by a push; what was approved before does"
             " not count."
         )
 

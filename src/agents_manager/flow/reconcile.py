@@ -20,6 +20,7 @@ from agents_manager.domain.task import (
     SYSTEM,
     Actor,
     ActorType,
+    ArtifactType,
     Project,
     PullRequest,
     PullState,
@@ -28,7 +29,6 @@ from agents_manager.errors import (
     AgentsManagerError,
     Conflict,
     ForgeUnavailable,
-    GitError,
     HookFailed,
     InvalidInput,
     NotAllowed,
@@ -53,6 +53,7 @@ log = structlog.get_logger()
 EVERY_S = 5.0
 """How often it is looked whether a project's turn has come."""
 LONGEST_PAUSE = timedelta(hours=1)
+TROUBLED = timedelta(minutes=10)
 NO_WORDS = "See the comments on the pull request."
 LAST = 200
 """As many events as are searched for what was told."""
@@ -95,7 +96,9 @@ async def _look_at_all(
             wait = timedelta(seconds=error.wait_s or 0)
             return min(max(pause, wait), LONGEST_PAUSE)
         except HookFailed as error:
+            # The token or the repository: the others would fare the same.
             await s.store.write(lambda tx, p=pull, e=error: _refused(tx, s, p, e.message))
+            return max(pause, TROUBLED)
         except AgentsManagerError as error:
             log.warning("reconcile.failed", project=project.name, error=error.message)
     return pause
@@ -206,7 +209,7 @@ def note_merge(tx: Tx, s: Services, pull: PullRequest, sha: str, by: str | None 
 
 def _closed(tx: Tx, s: Services, pull: PullRequest) -> None:
     """A person says how the task goes on."""
-    if all(one.id != pull.id for one in tx.pulls.open_outside()):
+    if not _still(tx, pull):
         return
     tx.pulls.update(pull.id, s.clock.now(), state=PullState.CLOSED)
     closed = event.PullClosed(number=pull.number)
@@ -219,12 +222,18 @@ def _closed(tx: Tx, s: Services, pull: PullRequest) -> None:
     asking.open_choice(tx, s, task, pipeline, entry.id, closed.says(), evidence=pull.url or "")
 
 
+def _still(tx: Tx, pull: PullRequest) -> bool:
+    """Whether it is on record as it was when the look began."""
+    now = next(one for one in tx.pulls.all_of_task(pull.task_id) if one.id == pull.id)
+    return (now.state, now.head_sha) == (pull.state, pull.head_sha)
+
+
 # ----------------------------------------------------------------------------- moved, reviewed
 
 
 async def _open(s: Services, project: Project, pull: PullRequest, seen: Sighting) -> None:
     if seen.head_sha != pull.head_sha:
-        await _moved(s, project, pull, seen)
+        await moved(s, project, pull, seen)
     if (seen.url, seen.checks) != (pull.url, pull.checks):
         fields = {"url": seen.url, "checks": seen.checks}
         await s.store.write(lambda tx: tx.pulls.update(pull.id, s.clock.now(), **fields))
@@ -233,37 +242,39 @@ async def _open(s: Services, project: Project, pull: PullRequest, seen: Sighting
         told = event.StrangersReviewed(pull=pull.number, people=seen.strangers)
         await s.store.write(lambda tx: _tell_once(tx, s, pull, notice, told))
     # Who asks for changes is heard before who approves.
-    for review in sorted(seen.reviews, key=lambda r: (r.decision == "approved", int(r.id))):
+    for review in sorted(seen.reviews, key=lambda r: r.decision == "approved"):
         await _reviewed(s, pull, review)
 
 
-async def _moved(s: Services, project: Project, pull: PullRequest, seen: Sighting) -> None:
+async def moved(s: Services, project: Project, pull: PullRequest, seen: Sighting) -> None:
+    """Takes note of a head that is not the one on record."""
     repo = Path(project.path)
     ours = await s.workspaces.stands_at(repo, pull.head_branch) == seen.head_sha
-    change = None
-    if not ours:
-        try:
-            change = await s.workspaces.change_there(repo, pull.head_branch, pull.base_branch)
-        except (GitError, InvalidInput) as error:
-            log.warning("reconcile.not_fetched", pull=pull.number, error=error.message)
-    await s.store.write(lambda tx: _note_head(tx, s, pull, seen, change, told=not ours))
+    try:
+        change = await s.workspaces.change_there(repo, pull.head_branch, pull.base_branch)
+    except InvalidInput as error:  # A history that has nothing to do with ours.
+        log.warning("reconcile.not_compared", pull=pull.number, error=error.message)
+        change = None
+    await s.store.write(lambda tx: _note_head(tx, s, pull, seen, change, ours=ours))
 
 
 def _note_head(
-    tx: Tx, s: Services, pull: PullRequest, seen: Sighting, change: Change | None, *, told: bool
+    tx: Tx, s: Services, pull: PullRequest, seen: Sighting, change: Change | None, *, ours: bool
 ) -> None:
     """What is asked about the old commit is asked again about the new one, which is what would be
     merged."""
     now, task = s.clock.now(), tx.tasks.get(pull.task_id)
+    if not _still(tx, pull):
+        return  # Another look, at the same time.
     tx.pulls.update(pull.id, now, head_sha=seen.head_sha)
-    if not told:
-        return
     moved = event.PullMoved(number=pull.number, before=pull.head_sha, after=seen.head_sha)
-    tx.events.add(task.id, moved, SUPERVISOR, now)
-    prompt = _asked(tx, pull)
-    if change is None or change.head_sha != seen.head_sha:
+    if not ours:
+        tx.events.add(task.id, moved, SUPERVISOR, now)
+    known = [a.data["head_sha"] for a in tx.tasks.artifacts(task.id, ArtifactType.DIFF)]
+    if change is None or change.head_sha in known:
         return
     artifacts.keep_change(tx, s, task, pull.head_branch, pull.base_branch, change)
+    prompt = _asked(tx, pull)
     if prompt is not None:
         asking.ask_again(tx, s, task, prompt, prompt.history_id, moved.says())
 

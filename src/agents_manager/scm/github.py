@@ -38,6 +38,8 @@ from agents_manager.scm.github_api import Api, Memory, Reply
 from agents_manager.scm.github_models import GitRef, MergeDone, Numbered, Pull, Review
 
 NAME = "github"
+TITLE_LIMIT = 250
+"""GitHub takes six more."""
 AGAIN_S = 3.0
 """GitHub takes a moment to find out whether branches can be merged."""
 
@@ -69,8 +71,8 @@ class GitHub:
             known = await self._store.read(lambda tx: tx.pulls.find(project.id, branch, base))
             found = await _found(api, branch, base, head)
             if found is None:
-                found = await _created(api, branch, base, subject, text)
-            elif known and known.number == found.number and found.state == "open":
+                found = await _created(api, branch, base, head, subject, text)
+            elif known and _is(known, found) and found.state == "open":
                 # Where only GitHub's differ, somebody wrote them there.
                 await _edited(api, known, subject, text)
         new_id = self._ids.new()
@@ -92,7 +94,7 @@ class GitHub:
         now, branch, base = self._clock.now(), found.head.ref, found.base.ref
         state = _state(found)
         known = tx.pulls.find(project.id, branch, base)
-        if known and known.forge == NAME and known.number == found.number:
+        if known and _is(known, found):
             if state is PullState.OPEN:
                 fields = {"head_sha": head, "title": title, "body": body, "url": found.html_url}
                 tx.pulls.update(known.id, now, state=state, **fields)
@@ -118,8 +120,7 @@ class GitHub:
                     url=found.html_url,
                 )
             )
-        mine = tx.pulls.all_of_task(task.id)
-        return next(p for p in mine if (p.forge, p.number) == (NAME, found.number))
+        return next(p for p in tx.pulls.all_of_task(task.id) if _is(p, found))
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
@@ -170,7 +171,8 @@ class GitHub:
         remote = await self._remote(project)
         if remote is not None and await remotes.fetch(remote, [pull.base_branch]) is None:
             base = await remotes.tip(remote, pull.base_branch)
-            tree = base and await joining.joined(remote.place, base, head)
+            # Not in the remote's place: a merge driver is not to have the token.
+            tree = base and await joining.joined(Place(git_dir=remote.place.git_dir), base, head)
             if isinstance(tree, Conflicted):
                 return tree
         return Conflicted(files=(), message="GitHub says that the branches conflict.")
@@ -211,7 +213,7 @@ class GitHub:
             state=state,
             head_sha=there.head.sha,
             url=there.html_url,
-            by=there.merged_by.login if there.merged_by else None,
+            by=names.visible(there.merged_by.login, 100) if there.merged_by else None,
             checks=checks,
             reviews=reviews,
             strangers=strangers,
@@ -266,6 +268,10 @@ class GitHub:
         return await remotes.of(place, Key(url, token) if token else None)
 
 
+def _is(known: PullRequest, found: Pull) -> bool:
+    return (known.forge, known.number) == (NAME, found.number)
+
+
 def _state(there: Pull) -> PullState:
     if there.merged_at is not None:
         return PullState.MERGED
@@ -302,10 +308,16 @@ async def _found(api: Api, branch: str, base: str, head: str) -> Pull | None:
     return next(iter(still or done), None)
 
 
-async def _created(api: Api, branch: str, base: str, title: str, body: str) -> Pull:
+async def _created(api: Api, branch: str, base: str, head: str, title: str, body: str) -> Pull:
     new = {"title": _title(title), "body": _body(body), "head": branch, "base": base}
-    made = await api.send("POST", "/pulls", new)
-    return await api.get(f"/pulls/{made.read(Numbered).number}", Pull)
+    made = await api.send("POST", "/pulls", new, allowed=(422,))
+    if made.status == 201:
+        return await api.get(f"/pulls/{made.read(Numbered).number}", Pull)
+    # A list may be a moment behind what was made.
+    found = await _found(api, branch, base, head)
+    if found is None:
+        raise HookFailed(f'GitHub opens no pull request from "{branch}" to "{base}": {made.says}')
+    return found
 
 
 async def _edited(api: Api, known: PullRequest, title: str, body: str) -> None:
@@ -318,7 +330,7 @@ async def _edited(api: Api, known: PullRequest, title: str, body: str) -> None:
 
 
 def _title(title: str) -> str:
-    return pull_text.harmless(title)
+    return pull_text.harmless(title)[:TITLE_LIMIT]
 
 
 def _body(body: str) -> str:

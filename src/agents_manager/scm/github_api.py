@@ -1,6 +1,7 @@
 """GitHub's REST interface, as far as it is used. Answers are bounded and checked, what was asked
 before is asked by its ETag, and every failure becomes one of ours, with the way out."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urljoin, urlsplit
 
+import structlog
 from pydantic import BaseModel, ValidationError
 
 from agents_manager.domain.names import visible
@@ -19,6 +21,7 @@ from agents_manager.scm.github_models import Failure
 if TYPE_CHECKING:
     import httpx
 
+log = structlog.get_logger()
 Model = TypeVar("Model", bound=BaseModel)
 
 HEADERS = {
@@ -27,11 +30,15 @@ HEADERS = {
     "User-Agent": "agents-manager",
 }
 TIMEOUT_S = 20.0
+"""Without a sign of life."""
+LONGEST_S = 60.0
 MAX_BYTES = 8 * 1024 * 1024
 MAX_PAGES = 20
 PER_PAGE = 100
 MAX_HOPS = 3
 KEPT = 500
+LONG = 100_000
+"""What is longer is not kept to be compared."""
 SAID = 300
 """As much as is told of what GitHub says."""
 SECONDARY_S = 60.0
@@ -45,6 +52,7 @@ class Reply:
     status: int
     value: Any
     links: Mapping[str, str]
+    size: int = 0
 
     def read(self, model: type[Model]) -> Model:
         try:
@@ -94,7 +102,7 @@ class Memory:
 
     def keep(self, url: str, tag: str | None, reply: Reply) -> None:
         self._kept.pop(url, None)
-        if tag is not None:
+        if tag is not None and reply.size <= LONG:
             self._kept[url] = tag, reply
         while len(self._kept) > KEPT:
             del self._kept[next(iter(self._kept))]
@@ -117,9 +125,9 @@ class Api:
         return reply.read(model)
 
     async def find(self, path: str, model: type[Model]) -> Model | None:
-        """None where there is no such thing."""
-        reply = await self._ask("GET", self._url(path), allowed=(404,))
-        return None if reply.status == 404 else reply.read(model)
+        """None where there is no such thing, or the token may not see it."""
+        reply = await self._ask("GET", self._url(path), allowed=(403, 404))
+        return reply.read(model) if reply.status == 200 else None
 
     async def pages(self, path: str, model: type[Model]) -> list[Model]:
         """All of a list, page by page."""
@@ -130,7 +138,8 @@ class Api:
             found += reply.listed(model)
             url = reply.links.get("next")
             if url is None:
-                break
+                return found
+        log.warning("github.list_cut", path=path, read=len(found))
         return found
 
     async def send(
@@ -161,20 +170,24 @@ class Api:
     ) -> Reply:
         at = url
         for _ in range(MAX_HOPS):
+            # The token goes nowhere else, wherever an answer leads.
+            if urlsplit(at)[:2] != urlsplit(self._base)[:2]:
+                raise HookFailed(f'GitHub sends us to another place, "{visible(at, SAID)}".')
             reply, answer = await self._once(method, at, body)
             if answer.status_code not in MOVED:
                 break
-            # A repository that was renamed. The token goes nowhere else.
+            # A repository that was renamed.
             at = urljoin(at, answer.headers.get("location", ""))
-            if urlsplit(at)[:2] != urlsplit(self._base)[:2]:
-                raise HookFailed(f'GitHub sends us to another place, "{visible(at, SAID)}".')
         else:
             raise ForgeError("GitHub sends us from one address to the next.")
         if reply.status == 304:
             return self._memory.reply(at)
+        wait = self._limit_s(reply, answer.headers)
+        if wait is not None:
+            raise ForgeUnavailable(f"GitHub wants to be left alone: {reply.says}", wait)
         if not 200 <= reply.status < 300 and reply.status not in allowed:
-            raise self._refusal(reply, answer.headers)
-        if method == "GET":
+            raise self._refusal(reply)
+        if method == "GET" and reply.status == 200:
             self._memory.keep(at, answer.headers.get("etag"), reply)
         return reply
 
@@ -187,23 +200,21 @@ class Api:
         headers = {"If-None-Match": tag} if tag else {}
         try:
             asked = self._client.stream(method, url, json=body, headers=headers)
-            async with asked as answer:
+            async with asyncio.timeout(LONGEST_S), asked as answer:
                 text = bytearray()
                 async for chunk in answer.aiter_bytes():
                     text += chunk
                     if len(text) > MAX_BYTES:
                         raise HookFailed(f"GitHub answers with more than {MAX_BYTES} bytes.")
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             what = visible(str(error), SAID) or type(error).__name__
             host = urlsplit(url).netloc
             raise ForgeUnavailable(f"GitHub cannot be reached at {host}: {what}") from None
-        return Reply(answer.status_code, _json(bytes(text), answer), _links(answer)), answer
+        value = _json(bytes(text), answer)
+        return Reply(answer.status_code, value, _links(answer), len(text)), answer
 
-    def _refusal(self, reply: Reply, headers: Mapping[str, str]) -> Exception:
+    def _refusal(self, reply: Reply) -> Exception:
         says = reply.says
-        wait = self._limit_s(reply, headers)
-        if wait is not None:
-            return ForgeUnavailable(f"GitHub wants to be left alone: {says}", wait)
         match reply.status:
             case 401:
                 return HookFailed(

@@ -10,6 +10,7 @@ import structlog
 
 from agents_manager.domain.comment import MAX_TEXT, Comment
 from agents_manager.domain.names import visible
+from agents_manager.errors import ForgeError, ForgeUnavailable
 from agents_manager.flow.ports import OutsideReview, OwnReview
 from agents_manager.scm import pull_text
 from agents_manager.scm.github_api import Api
@@ -52,7 +53,7 @@ async def comments(api: Api, number: int) -> list[Comment]:
     ours = {review.id for review in reviews if _is_ours(review)}
     on_lines = await api.pages(f"/pulls/{number}/comments", LineComment)
     beside = await api.pages(f"/issues/{number}/comments", IssueComment)
-    resolved = await _resolved(api, number) if on_lines else frozenset[int]()
+    resolved = await _known_resolved(api, number) if on_lines else frozenset[int]()
     said = [
         *(
             _Placed(c, c.created_at, c.path, c.line or c.original_line, _thread(c) in resolved)
@@ -103,6 +104,17 @@ def _is_ours(said: Said) -> bool:
     return (said.body or "").startswith(MARK)
 
 
+async def _known_resolved(api: Api, number: int) -> frozenset[int]:
+    """None is taken for resolved where GitHub does not say."""
+    try:
+        return await _resolved(api, number)
+    except ForgeUnavailable:
+        raise
+    except ForgeError as error:
+        log.warning("github.threads_unknown", pull=number, error=error.message)
+        return frozenset()
+
+
 async def _resolved(api: Api, number: int) -> frozenset[int]:
     """The first comments of the threads that are resolved, which only GraphQL tells."""
     owner, name = api.repository.split("/")
@@ -140,11 +152,12 @@ async def reviews(api: Api, number: int) -> tuple[tuple[OutsideReview, ...], int
 
 
 async def checks(api: Api, sha: str) -> str | None:
-    """What all of them come to; None where there are none."""
-    status = await api.get(f"/commits/{sha}/status", Status)
-    runs = (await api.get(f"/commits/{sha}/check-runs?per_page=100", CheckRuns)).check_runs
-    said = [status.state] if status.total_count else []
-    said += [r.conclusion or "pending" if r.status == "completed" else "pending" for r in runs]
+    """What all of them come to; None where there are none that the token may see."""
+    status = await api.find(f"/commits/{sha}/status", Status)
+    runs = await api.find(f"/commits/{sha}/check-runs?per_page=100", CheckRuns)
+    said = [status.state] if status and status.total_count else []
+    for run in runs.check_runs if runs else ():
+        said.append(run.conclusion or "pending" if run.status == "completed" else "pending")
     if not said:
         return None
     if any(one != "pending" and one not in _FINE for one in said):
