@@ -353,6 +353,10 @@ async def test_a_run_is_started_by_hand(api: httpx.AsyncClient, scene: Scene) ->
     order = {"mode": "investigate", "agent": "scripted", "model": "small"}
     again = (await api.post(url, json={**order, "settings": {"timeout": 5000}})).json()
     assert {name: again[name] for name in order} == order
-    assert again["overrides"] == {"hook": {}, "run": {"timeout": 5000, "model": "small"}}
+    assert again["overrides"] == {
+        "role": {},
+        "hook": {},
+        "run": {"timeout": 5000, "model": "small"},
+    }
     assert again["status"] == "queued"
     assert await scene.s.store.read(lambda tx: tx.prompts.pending(task.id)) == []
