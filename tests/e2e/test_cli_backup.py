@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.am_program import Am, Done, until
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = {"format": "agents-manager/backup", "version": 1, "created_at": "x"}
 
 

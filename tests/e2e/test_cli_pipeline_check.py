@@ -9,6 +9,8 @@ from tests.e2e.am_program import Am
 from tests.installed import install, install_example
 from tests.unit.pipeline_documents import document, edge
 
+pytestmark = pytest.mark.slow
+
 YAML = """\
 id: mine
 name: Mine

@@ -17,6 +17,8 @@ import pytest
 from tests.debian import have
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am
 
+pytestmark = pytest.mark.slow
+
 TITLE = "Fix: the door, \"soon\"; $(touch pwned) 'now'"
 SCRIPTS = {
     "bash": ".local/share/bash-completion/completions/am",

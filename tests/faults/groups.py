@@ -88,7 +88,7 @@ def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> li
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 12)
+    labels = reference.points if full else sample(reference.points, _kind, 9)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain)) for label in labels]
     waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
@@ -183,7 +183,7 @@ def runner(reference: Reference, full: bool) -> tuple[int, list[Case]]:
 
     # How often the runner waits and in how many pieces output comes is not the same every time.
     first = [label for label in labels if label.endswith("#1")]
-    chosen = labels if full else sample(first, kind, 6)
+    chosen = labels if full else sample(first, kind, 4)
     return len(labels), [Case(label, _runner_killed_at(label)) for label in chosen]
 
 
@@ -202,7 +202,7 @@ def _runner_killed_at(label: str) -> Callable[[Path], Result]:
 def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server sees it."""
     deaths = list(_deaths(reference))
-    chosen = deaths if full else _spread(reference, deaths, 8)
+    chosen = deaths if full else _spread(reference, deaths, 6)
     cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
     return len(deaths), cases
 

@@ -15,6 +15,8 @@ from agents_manager.scm.workspaces import Worktrees
 from tests.repos import commit, executable, own_home, refs, run, sha
 from tests.worlds import GREETING, World, repo, working, world
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["own_home", "repo", "world"]
 
 TWO_PLANS: dict[str, Any] = {

@@ -21,6 +21,8 @@ from agents_manager.flow.views import TaskView
 from tests import worlds
 from tests.worlds import ANN, GREETING, World
 
+pytestmark = pytest.mark.slow
+
 DRAFT = {"write": {"path": "draft.txt", "text": "half\n"}}
 HANG = {"hang": True}
 FAILS = {"fail": {"message": "No.", "class": "auth"}}

@@ -17,6 +17,8 @@ from tests.integration.test_phases import SPLIT, reviewed, writes
 from tests.repos import commit, own_home, run, sha
 from tests.worlds import ANN, GREETING
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["hub", "own_home"]
 
 
