@@ -10,7 +10,6 @@ import {
 import { BASE } from "@/api/client";
 import { queries } from "@/api/queries";
 import { Shell } from "@/app/Shell";
-import { boardQuery } from "@/features/board/data";
 import { Login } from "@/features/login/Login";
 import { Empty, Failed } from "@/kit/State";
 
@@ -73,9 +72,6 @@ const board = createRoute({
   getParentRoute: () => frame,
   path: "/board",
   validateSearch: words("q", "pipeline", "priority", "tag", "agent", "waiting"),
-  loaderDeps: ({ search: { project } }: { search: { project?: string } }) => ({ project }),
-  // Asked for at once and not awaited, so that it comes beside the page's code and the frame's data.
-  loader: ({ context, deps }) => void context.client.prefetchQuery(boardQuery(deps.project)),
   component: lazyRouteComponent(() => import("@/features/board/Board"), "Board"),
 });
 
