@@ -3,8 +3,9 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.e2e.am_program import until
 from tests.web.conftest import PHONE, Work
 
 ASKS = {"plan": [[{"ask": {"question": "Which colour?", "options": ["red", "blue"]}}]]}
@@ -64,9 +65,15 @@ def test_a_move_that_the_server_refuses_is_taken_back(page: Page, work: Work) ->
 @pytest.mark.quick
 def test_a_change_elsewhere_is_seen(page: Page, work: Work) -> None:
     task = work.task("Paint it", start=False, pipeline="simple")
+    streams: list[Route] = []
+    page.route("**/api/v1/events/stream*", lambda route: streams.append(route))
     opened(page, work)
     expect(card(page, "Paint it")).to_be_visible()
+    # What happens between the page's reading and the opening of its stream is not lost.
     work.site.post(f"tasks/{task}/move", {"to": "cancelled"})
+    until(lambda: streams or page.wait_for_timeout(50))
+    for stream in streams:
+        stream.continue_()
     expect(card(page, "Paint it")).to_have_count(0)
     work.task("A second one", start=False, pipeline="simple")
     expect(card(page, "A second one")).to_be_visible()

@@ -36,6 +36,8 @@ class Me(schemas.Out):
     version: str
     """Of the program."""
     expires_at: datetime | None
+    last_event: int
+    """The newest event there is; a stream after it tells all that happens from now on."""
 
 
 class Tokens(schemas.Out):

@@ -42,9 +42,11 @@ export function onResync(tell: () => void): () => void {
 }
 
 let started = false;
-export function startEvents() {
+/** From the event on that was the newest before anything was read, so that nothing falls between. */
+export function startEvents(newest: number) {
   if (started) return;
   started = true;
+  last = newest;
   channel?.addEventListener("message", (message: MessageEvent<Message>) => heard(message.data));
   channel?.postMessage({ kind: "ask" } satisfies Message);
   if (channel && navigator.locks) {

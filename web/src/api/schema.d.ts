@@ -1,4 +1,4 @@
-// From openapi.json 81cbb59d48a13fce20cb33c4789fa8e6b81a75e83d224c9736afc654078ee5d9; write it again with: npm run api
+// From openapi.json 154c7635b1442c5a9441a11e6367e7da70459e9365ba78ef0009697c90aef472; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -2444,6 +2444,8 @@ export interface components {
             version: string;
             /** Expires At */
             expires_at: string | null;
+            /** Last Event */
+            last_event: number;
         };
         /** Merges */
         Merges: {

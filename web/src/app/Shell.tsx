@@ -21,7 +21,10 @@ export function Shell() {
   const navigate = useNavigate();
   const [overlay, setOverlay] = useState<Overlay>(null);
   const close = () => setOverlay(null);
-  useEffect(startEvents, []);
+  const newest = useQuery(queries.me()).data?.last_event;
+  useEffect(() => {
+    if (newest !== undefined) startEvents(newest);
+  }, [newest]);
   useShortcuts("Everywhere", [
     { keys: "Ctrl+k", label: "Find anything", always: true, run: () => setOverlay("palette") },
     { keys: "c", label: "New task", run: () => setOverlay("task") },

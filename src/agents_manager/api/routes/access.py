@@ -33,7 +33,7 @@ async def log_in(
             if form.token is not None
             else 'This link was used or is too old; "am login" makes a new one.'
         )
-    response = JSONResponse(_me(made.key).model_dump(mode="json"))
+    response = JSONResponse((await _me(s, made.key)).model_dump(mode="json"))
     origin = request.headers.get("origin", "")
     response.set_cookie(
         COOKIE,
@@ -51,15 +51,15 @@ async def log_in(
 async def log_out(s: Services, ways: Ways, key: OwnKey, request: Request) -> Response:
     """Ends the session."""
     await access.log_out(s, key)
-    response = JSONResponse(_me(key).model_dump(mode="json"))
+    response = JSONResponse((await _me(s, key)).model_dump(mode="json"))
     response.delete_cookie(COOKIE, path=_path(request, ways), httponly=True, samesite="strict")
     return response
 
 
 @router.get("/me")
-async def get_me(key: OwnKey) -> pages.Me:
+async def get_me(s: Services, key: OwnKey) -> pages.Me:
     """Who is asking."""
-    return _me(key)
+    return await _me(s, key)
 
 
 @router.get("/tokens")
@@ -90,7 +90,7 @@ async def create_login_link(s: Services, _: Admin, ways: Ways, key: OwnKey) -> p
     )
 
 
-def _me(key: Key) -> pages.Me:
+async def _me(s: Services, key: Key) -> pages.Me:
     actor = access.actor_of(key)
     return pages.Me(
         name=key.name,
@@ -99,6 +99,7 @@ def _me(key: Key) -> pages.Me:
         admin=actor.admin,
         version=version("agents-manager"),
         expires_at=key.expires_at,
+        last_event=await s.store.read(lambda tx: tx.events.last_id()),
     )
 
 
