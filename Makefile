@@ -27,7 +27,8 @@ test: web
 test-agents: setup
 	$(BIN)/python scripts/install_agents.py
 	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
-		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py
+		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py \
+		tests/agents/test_claude_code_budget.py
 
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web

@@ -4,6 +4,8 @@ after a grant the same session goes on with it."""
 import json
 from pathlib import Path
 
+import pytest
+
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.run import ErrorClass
 from agents_manager.flow import snapshots, tasks
@@ -17,6 +19,8 @@ from agents_manager.testing.scripted_model import (
 from tests.claude import SCENARIO, SETTINGS, account, server
 from tests.repos import run
 from tests.worlds import ANN, World
+
+pytestmark = pytest.mark.slow
 
 __all__ = ["account", "server"]
 
