@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import pytest
 
 from agents_manager.cli.main import am as root
 from agents_manager.domain.ids import EffectId, TaskId
@@ -261,6 +262,7 @@ def leaves(group: click.Group, above: str = "") -> dict[str, click.Command]:
     return found
 
 
+@pytest.mark.slow
 def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()
@@ -278,6 +280,7 @@ def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
     assert "\u202e" not in drawn
 
 
+@pytest.mark.slow
 def test_questions_are_asked_at_a_terminal(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.am_program import Am, Done
+
+pytestmark = pytest.mark.slow
 
 ASKS = """```agent-script
 plan:

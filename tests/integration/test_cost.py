@@ -8,6 +8,8 @@ from agents_manager.domain.run import CostBasis
 from agents_manager.flow.views import TaskView
 from tests import worlds
 
+pytestmark = pytest.mark.slow
+
 PRICES = {"m": {"input": 2, "output": 10}}
 COUNTED = {"input_tokens": 1_000_000, "output_tokens": 100_000}
 

@@ -22,6 +22,8 @@ from agents_manager.scm.git import Place, common_dir, git
 from tests.repos import own_home, refs, write
 from tests.worlds import ANN, GREETING, NO_RETRIES, World, repo, world
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["own_home", "repo", "world"]
 
 LEAVE: dict[str, Any] = {
