@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from agents_manager import config_models, errors, settings
 from agents_manager.domain import effects, event, guards, outcome, payload
+from agents_manager.domain.event.happening import Happening
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MORE = "[Plugins](../how-to/plugins.md) add more."
@@ -184,7 +185,7 @@ def set_apart(member: type[BaseModel]) -> list[str]:
     return [name for name in member.model_fields if name != "type"]
 
 
-def example(member: type[Any]) -> event.Happening:
+def example(member: type[Any]) -> Happening:
     by_type = {int: 2, bool: False}
     fields: dict[str, Any] = {}
     for name, field in member.model_fields.items():

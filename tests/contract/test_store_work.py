@@ -7,7 +7,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from agents_manager.domain.event import Level, Noted, StatusBlocked
+from agents_manager.domain.event import Noted, StatusBlocked
+from agents_manager.domain.event.happening import Level
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType

@@ -6,7 +6,9 @@ import pytest
 from agents_manager.domain import event
 from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.effects import BESIDE, EFFECT, HOOK_POLICIES, Effect
-from agents_manager.domain.event import EVENT, Event, Happening, Level
+from agents_manager.domain.event import EVENT, Event
+from agents_manager.domain.event.happening import SENTENCE_LIMIT, Happening, Level
+from agents_manager.domain.event.workspaces import WorkspaceEvent
 from agents_manager.domain.run import RunStatus
 
 MEMBERS: tuple[type[Any], ...] = get_args(get_args(Event)[0])
@@ -54,7 +56,7 @@ class TestEveryEvent:
         said = sample(member, HOSTILE).sentence()
         assert said.isprintable()
         assert len(said.splitlines()) == 1
-        assert len(sample(member, "x" * 10_000).sentence()) <= event.SENTENCE_LIMIT
+        assert len(sample(member, "x" * 10_000).sentence()) <= SENTENCE_LIMIT
 
     def test_is_read_again_as_what_it_was(self, member: type[Any]) -> None:
         first = sample(member)
@@ -70,8 +72,8 @@ class TestEveryEvent:
 def test_type_tags_are_unique_and_every_class_is_in_the_union() -> None:
     tags = [m.model_fields["type"].default for m in MEMBERS]
     assert len(set(tags)) == len(tags)
-    classes = {*Happening.__subclasses__(), *event.WorkspaceEvent.__subclasses__()}
-    assert classes - {event.WorkspaceEvent} == set(MEMBERS)
+    classes = {*Happening.__subclasses__(), *WorkspaceEvent.__subclasses__()}
+    assert classes - {WorkspaceEvent} == set(MEMBERS)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from agents_manager.domain.event import Level
+from agents_manager.domain.event.happening import Level
 from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
 from agents_manager.domain.prompt import PromptStatus

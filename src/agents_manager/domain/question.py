@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from agents_manager.domain import form
-from agents_manager.domain.event import counted_as
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.payload import NeedsInfo
 from agents_manager.domain.pipeline import (

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.domain.document import Document, chosen, documents
-from agents_manager.domain.event import counted_as
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import DocumentNotFound

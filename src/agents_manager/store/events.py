@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from agents_manager.domain.event import Event, Level, Logged
+from agents_manager.domain.event import Event, Logged
+from agents_manager.domain.event.happening import Level
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.task import Actor
 from agents_manager.errors import NotFound, TaskNotFound

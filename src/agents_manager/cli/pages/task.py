@@ -15,7 +15,8 @@ from agents_manager.cli.render import (
     short,
     title,
 )
-from agents_manager.domain.event import Level, Logged
+from agents_manager.domain.event import Logged
+from agents_manager.domain.event.happening import Level
 from agents_manager.domain.pipeline import Status
 from agents_manager.domain.task import ArtifactType, History, Project, Result, Task
 from agents_manager.flow.liveness import Mover

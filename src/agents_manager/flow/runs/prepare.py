@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event
-from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved, WorkspaceEvent
+from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved
+from agents_manager.domain.event.workspaces import WorkspaceEvent
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus

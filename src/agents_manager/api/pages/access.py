@@ -1,0 +1,44 @@
+"""Who asks, and how they came in."""
+
+from datetime import datetime
+from typing import Literal
+
+from agents_manager.api import schemas
+
+
+class Noticed(schemas.Out):
+    pulls: int
+    """How many open pull requests are looked at because of it."""
+
+
+class Health(schemas.Out):
+    status: Literal["ok"]
+
+
+class Me(schemas.Out):
+    name: str
+    role: str
+    via: str
+    admin: bool
+    version: str
+    """Of the program."""
+    expires_at: datetime | None
+    last_event: int
+    """The newest event there is; a stream after it tells all that happens from now on."""
+
+
+class Tokens(schemas.Out):
+    items: list[schemas.Token]
+
+
+class TokenMade(schemas.Out):
+    token: str
+    about: schemas.Token
+
+
+class LoginLink(schemas.Out):
+    url: str
+    code: str
+    expires_at: datetime
+    svg: str
+    """The link as a QR code."""

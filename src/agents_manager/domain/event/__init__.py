@@ -1,0 +1,194 @@
+"""Everything that can happen to a task, in one explicit union; each member says itself in a
+sentence that command line, web and chat all use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter
+
+from agents_manager.domain.event.forges import (
+    BranchCreated,
+    BranchPushed,
+    DocumentCommitted,
+    ForgeRefused,
+    MergeConflicted,
+    PullClosed,
+    PullCreated,
+    PullMerged,
+    PullMoved,
+    PullUpdated,
+    PushRefused,
+    ReviewNotTaken,
+    StrangersReviewed,
+)
+from agents_manager.domain.event.happening import Level
+from agents_manager.domain.event.operation import ConfigBroken, ConfigRepaired, DiskLow
+from agents_manager.domain.event.people import (
+    AnswerUndone,
+    CommentAdded,
+    CommentResolved,
+    PromptAnswered,
+    PromptCreated,
+    PromptEnded,
+    PromptReminded,
+    ReviewSubmitted,
+)
+from agents_manager.domain.event.runs import (
+    AgentCancelled,
+    AgentCompleted,
+    AgentFailed,
+    AgentQueued,
+    AgentStarted,
+    BudgetGranted,
+    BudgetNear,
+    ChecksFailed,
+    ChecksPassed,
+    CollectionFailed,
+    FixRequested,
+    NoProgress,
+    OutputRefused,
+    RetryHastened,
+    RetryScheduled,
+    SessionLost,
+    TranscriptsRemoved,
+    UsageRefused,
+)
+from agents_manager.domain.event.tasks import (
+    AutoStopped,
+    HookFailed,
+    HookRetried,
+    Noted,
+    PhaseBegun,
+    PhaseEnded,
+    PhasesReordered,
+    RoundsGranted,
+    SplitApproved,
+    SplitRejected,
+    StatusBlocked,
+    StatusChanged,
+    StatusRolledBack,
+    TaskCreated,
+    TaskEdited,
+    TaskMigrated,
+    TaskRepaired,
+    TaskStranded,
+)
+from agents_manager.domain.event.workspaces import (
+    BranchAdvanced,
+    BranchDiverged,
+    BranchRebased,
+    FetchFailed,
+    LfsPointers,
+    RebaseConflicted,
+    SnapshotRemoved,
+    SnapshotRestored,
+    SnapshotSaved,
+    SubmodulesMissing,
+    WorkspaceIgnored,
+    WorkspaceOrphaned,
+    WorkspaceRebuilt,
+    WorkspaceRemoved,
+    WorkspaceSetUp,
+)
+from agents_manager.domain.ids import TaskId
+from agents_manager.domain.task import Actor
+
+Event = Annotated[
+    TaskCreated
+    | TaskEdited
+    | TaskStranded
+    | TaskRepaired
+    | DiskLow
+    | StatusChanged
+    | StatusBlocked
+    | StatusRolledBack
+    | TaskMigrated
+    | AutoStopped
+    | RoundsGranted
+    | AgentQueued
+    | AgentStarted
+    | AgentCompleted
+    | AgentFailed
+    | RetryScheduled
+    | RetryHastened
+    | SessionLost
+    | NoProgress
+    | AgentCancelled
+    | OutputRefused
+    | ChecksFailed
+    | FixRequested
+    | ChecksPassed
+    | CollectionFailed
+    | PromptCreated
+    | PromptAnswered
+    | PromptEnded
+    | PromptReminded
+    | AnswerUndone
+    | ReviewSubmitted
+    | CommentAdded
+    | CommentResolved
+    | SplitApproved
+    | SplitRejected
+    | PhaseBegun
+    | PhaseEnded
+    | PhasesReordered
+    | BranchCreated
+    | BranchPushed
+    | PushRefused
+    | PullCreated
+    | PullUpdated
+    | PullMerged
+    | PullClosed
+    | PullMoved
+    | StrangersReviewed
+    | ReviewNotTaken
+    | ForgeRefused
+    | MergeConflicted
+    | FetchFailed
+    | BranchAdvanced
+    | BranchDiverged
+    | BranchRebased
+    | RebaseConflicted
+    | WorkspaceRebuilt
+    | ConfigBroken
+    | ConfigRepaired
+    | WorkspaceIgnored
+    | SubmodulesMissing
+    | LfsPointers
+    | WorkspaceSetUp
+    | WorkspaceRemoved
+    | WorkspaceOrphaned
+    | SnapshotSaved
+    | SnapshotRestored
+    | DocumentCommitted
+    | SnapshotRemoved
+    | TranscriptsRemoved
+    | HookFailed
+    | HookRetried
+    | UsageRefused
+    | BudgetNear
+    | BudgetGranted
+    | Noted,
+    Field(discriminator="type"),
+]
+
+
+EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """One entry of the append-only log."""
+
+    id: int
+    task_id: TaskId
+    seq: int
+    time: datetime
+    category: str
+    type: str
+    level: Level
+    summary: str
+    actor: Actor
+    data: Mapping[str, Any]

@@ -1,0 +1,166 @@
+"""The place of the work, and what is saved of it."""
+
+import shlex
+from typing import Literal
+
+from agents_manager.domain.event.happening import Happening, Level, counted_as
+
+
+class WorkspaceEvent(Happening):
+    category = "git"
+    run: str | None = None
+    """The run that the workspace was made ready for."""
+
+
+class FetchFailed(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["git.fetch_failed"] = "git.fetch_failed"
+    remote: str
+    error: str
+
+    def says(self) -> str:
+        return f"Could not ask {self.remote} for news; went on with what is here. {self.error}"
+
+
+class BranchAdvanced(WorkspaceEvent):
+    type: Literal["git.branch_advanced"] = "git.branch_advanced"
+    branch: str
+    remote: str
+
+    def says(self) -> str:
+        return f"Brought {self.branch} forward to where it is in {self.remote}."
+
+
+class BranchDiverged(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["git.branch_diverged"] = "git.branch_diverged"
+    branch: str
+    remote: str
+
+    def says(self) -> str:
+        return f"{self.branch} and its state in {self.remote} went apart; the one here counts."
+
+
+class BranchRebased(WorkspaceEvent):
+    type: Literal["git.rebased"] = "git.rebased"
+    branch: str
+    base: str
+
+    def says(self) -> str:
+        return f"Rebased {self.branch} onto {self.base}."
+
+
+class RebaseConflicted(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["git.rebase_conflicted"] = "git.rebase_conflicted"
+    branch: str
+    base: str
+    files: tuple[str, ...]
+
+    def says(self) -> str:
+        where = f" in {', '.join(self.files)}" if self.files else ""
+        return f"Rebasing {self.branch} onto {self.base} conflicts{where}; it was left as it was."
+
+
+class WorkspaceRebuilt(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["workspace.rebuilt"] = "workspace.rebuilt"
+    branch: str
+    reason: str
+
+    def says(self) -> str:
+        return f"The worktree was built anew from {self.branch}: {self.reason}."
+
+
+class WorkspaceIgnored(WorkspaceEvent):
+    type: Literal["workspace.ignored"] = "workspace.ignored"
+    line: str
+    file: str
+
+    def says(self) -> str:
+        return f'Added "{self.line}" to {self.file}, as worktrees lie there; it is not committed.'
+
+
+class SubmodulesMissing(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["workspace.submodules_missing"] = "workspace.submodules_missing"
+    paths: tuple[str, ...]
+    reason: str
+
+    def says(self) -> str:
+        return f"Submodules that are empty in the worktree: {', '.join(self.paths)}. {self.reason}"
+
+
+class LfsPointers(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["workspace.lfs_pointers"] = "workspace.lfs_pointers"
+    reason: str
+
+    def says(self) -> str:
+        return f"Files kept in Git LFS are only pointers in the worktree: {self.reason}."
+
+
+class WorkspaceSetUp(WorkspaceEvent):
+    category = "agent"
+    type: Literal["workspace.set_up"] = "workspace.set_up"
+    commands: tuple[str, ...]
+
+    def says(self) -> str:
+        return f"Set up the worktree: {'; '.join(self.commands)}."
+
+
+class WorkspaceRemoved(WorkspaceEvent):
+    type: Literal["workspace.removed"] = "workspace.removed"
+    kept: str | None = None
+    """Where the folder was moved to, as it holds repositories that no snapshot can."""
+
+    def says(self) -> str:
+        kept = f" It holds repositories of its own and was kept at {self.kept}."
+        return f"Removed the worktree.{kept if self.kept else ''}"
+
+
+class WorkspaceOrphaned(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["workspace.orphaned"] = "workspace.orphaned"
+    path: str
+    removed: bool
+
+    def says(self) -> str:
+        whose = f"The worktree {self.path} belongs to no task"
+        if self.removed:
+            return f"{whose}; it was removed, as a branch holds all that was in it."
+        way = "Take from it what is of use, then: git worktree remove --force"
+        return f"{whose} and holds work that no branch does. {way} {shlex.quote(self.path)}"
+
+
+class SnapshotSaved(WorkspaceEvent):
+    type: Literal["snapshot.saved"] = "snapshot.saved"
+    number: int
+    ref: str
+    files: int
+
+    def says(self) -> str:
+        what = counted_as(self.files, "file") if self.files else "commits of no branch"
+        return f"Saved left-over work ({what}) as snapshot {self.number}."
+
+
+class SnapshotRemoved(Happening):
+    category = "git"
+    type: Literal["snapshot.removed"] = "snapshot.removed"
+    number: int
+    sha: str
+
+    def says(self) -> str:
+        return f"Retention removed snapshot {self.number} ({self.sha[:8]}); its task was merged."
+
+
+class SnapshotRestored(Happening):
+    category = "git"
+    type: Literal["snapshot.restored"] = "snapshot.restored"
+    number: int
+    to: str
+    by: str
+
+    def says(self) -> str:
+        return f"{self.by} restored snapshot {self.number} to {self.to}."

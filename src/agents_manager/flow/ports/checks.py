@@ -1,0 +1,85 @@
+"""What judges the work, and what makes a workspace ready for it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agents_manager.flow.ports.workspaces import Workspace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    name: str
+    command: str | None
+    """None: the search for secrets, which needs none."""
+    severity: str
+    modes: tuple[str, ...]
+    """The modes after which it runs; `*` stands for every one."""
+    timeout_s: float
+
+    def follows(self, mode: str) -> bool:
+        return mode in self.modes or ANY_MODE in self.modes
+
+
+ANY_MODE = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    name: str
+    passed: bool
+    severity: str
+    how: str
+    """How it ended, in a few words."""
+    output: str
+    seconds: float
+
+
+class Checks(Protocol):
+    async def run(
+        self, repo: Path, base_sha: str, sha: str, checks: Sequence[CheckSpec]
+    ) -> list[CheckResult]:
+        """Runs the checks, in their order, on a clean checkout of the commit and on what was
+        written since the base."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What commits hold, as text to be searched."""
+
+    messages: Sequence[tuple[str, str]]
+    """Of each commit: its hash and its message."""
+    patch: str
+    """What each of them changed, one after the other, without context."""
+    cut: bool
+    """Whether there was more than is kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupSpec:
+    """What makes a fresh workspace fit to work in."""
+
+    commands: tuple[str, ...]
+    inputs: tuple[str, ...]
+    """Patterns of the files that decide whether it has to be done again."""
+    timeout_s: float
+    """For each command."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupResult:
+    failed: str | None
+    """The command that failed and how, in a sentence."""
+    output: str
+    """The end of its output."""
+
+
+class Setup(Protocol):
+    async def run(
+        self, workspace: Workspace, spec: SetupSpec, inputs: str, log: Path
+    ) -> SetupResult | None:
+        """Runs the commands in the workspace and writes what they said into a file; None when
+        commands and inputs are those of the last time that they succeeded here."""
+        ...

@@ -1,0 +1,87 @@
+"""What makes steps durable and owns the processes of agents."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from agents_manager.domain.ids import EffectId, RunId
+from agents_manager.domain.run import Limits
+from agents_manager.flow.ports.stores import T
+
+
+class Steps(Protocol):
+    async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
+        """A small JSON value, kept once done."""
+        ...
+
+
+class EngineRows(Protocol):
+    async def ended(self, before: datetime, limit: int) -> list[str]:
+        """Workflows that were over before a time, the oldest first."""
+        ...
+
+    async def forget(self, workflows: Sequence[str]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What the detached runner starts. The directory is the job's identity: starting the same
+    directory twice never starts a second process."""
+
+    dir: Path
+    run_id: RunId
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+    stdin: str
+    files: Mapping[str, str]
+    """Further files of the job directory, by name, written before the start."""
+    limits: Limits
+    folders: Sequence[Path] = ()
+    """Folders that must be there before the start."""
+    system_prompt: str = ""
+    """What is added to the agent's own system prompt, kept beside the prompt."""
+    stop_signal: Literal["SIGTERM", "SIGINT"] = "SIGTERM"
+    """What asks the agent politely to end."""
+    turn_type: str = "assistant"
+    """The `type` of the messages on its output that count as a turn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a job ended."""
+
+    reason: str
+    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `budget`, `lost`
+    when the runner itself was killed, or `refused` when it could not read its job."""
+    exit_code: int | None
+    output_bytes: int
+    truncated: bool
+
+
+StopReason = Literal["cancelled", "timeout", "stalled", "budget"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pulse:
+    """A job that goes on."""
+
+    limits: Limits
+    output_bytes: int
+
+
+class Runners(Protocol):
+    async def start_or_adopt(self, job: Job) -> None: ...
+    async def wait(self, dir: Path) -> Ended: ...
+    async def stop(self, dir: Path, reason: StopReason = "cancelled") -> None:
+        """Ends the job and returns when none of its processes is left."""
+        ...
+
+    async def pulse(self, dir: Path) -> Pulse | None:
+        """None when no runner is at work there."""
+        ...
+
+
+Perform = Callable[[EffectId, int, Steps], Awaitable[None]]

@@ -1,0 +1,80 @@
+"""All parts together, and the small ones of the outside."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from agents_manager.domain.cost import Prices
+from agents_manager.domain.registry import Registry
+from agents_manager.domain.task import (
+    Task,
+)
+from agents_manager.flow.ports.agents import Agents
+from agents_manager.flow.ports.checks import Checks, Setup
+from agents_manager.flow.ports.configs import Configs, ProjectFiles
+from agents_manager.flow.ports.engine import EngineRows, Runners
+from agents_manager.flow.ports.forges import Forges
+from agents_manager.flow.ports.stores import Store
+from agents_manager.flow.ports.workspaces import Workspaces
+
+
+class Channel(Protocol):
+    @property
+    def name(self) -> str: ...
+    async def send(self, title: str, body: str, task: Task, key: str) -> None: ...
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+
+class Ids(Protocol):
+    def new(self) -> str: ...
+
+
+class Disk(Protocol):
+    def shortage(self) -> str | None:
+        """Why no agent may be started now, in a sentence; None while there is room."""
+        ...
+
+
+@dataclass(slots=True)
+class Reachable:
+    """Where this process answers HTTP; None while it does not."""
+
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The parts a program of any size has; a client has no use for the later ones."""
+
+    store: Store
+    registry: Registry
+    clock: Clock
+    ids: Ids
+    configs: Configs
+    agents: Agents
+    workspaces: Workspaces
+    forge: Forges
+    checks: Checks
+    setup: Setup
+    runners: Runners
+    channels: Sequence[Channel]
+    files: ProjectFiles
+    templates: Mapping[str, str]
+    """Prompt texts by name."""
+    built_in: Mapping[str, Mapping[str, Any]]
+    """Documents of the pipelines that come with the product, by id."""
+    prices: Prices
+    """Those that come with the product."""
+    home: Path
+    """The data directory."""
+    jobs_dir: Path
+    agent_homes_dir: Path
+    reachable: Reachable
+    disk: Disk
+    engine: EngineRows | None = None
+    """What the engine remembers; None where no engine runs."""

@@ -1,0 +1,226 @@
+"""Where the work is done."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from agents_manager.domain.change import ChangedFile, FileChange
+from agents_manager.domain.event import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    path: Path
+    branch: str
+    head_sha: str
+    """The branch when the workspace was handed out."""
+    created: bool
+    state: Path
+    """The repository's own folder about this workspace; it goes when the workspace goes."""
+    events: tuple[Event, ...] = ()
+    """What happened while it was made ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceRules:
+    """How workspaces of a project are made ready, as configured."""
+
+    root: Path | None = None
+    """Where they lie; in the data directory unless given."""
+    rebase: bool = False
+    """Whether a branch is rebased onto its base before a run."""
+    tell_leftovers: bool = True
+    """Whether a run is told of the uncommitted work of an earlier one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """What became of what a removed workspace held."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Work that no branch holds, saved before a reset or a removal."""
+
+    number: int
+    key: str
+    ref: str
+    sha: str
+    head: str | None
+    """The commit it was made on."""
+    taken_at: datetime
+    files: tuple[str, ...]
+    """What differs from that commit; none where the commit itself was saved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedRef:
+    """A snapshot as its name and its commit tell it."""
+
+    key: str
+    number: int
+    ref: str
+    sha: str
+    taken_at: datetime
+    commits: bool
+    """Whether it holds commits that no branch had."""
+    bytes: int
+    """What it alone takes in the repository."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What a branch holds beyond its base."""
+
+    base_sha: str
+    head_sha: str
+    commits: tuple[Mapping[str, str], ...]
+    """`sha`, `subject`, `author`, oldest first."""
+    files: int
+    additions: int
+    deletions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pushed:
+    """What came of bringing a branch to the remote."""
+
+    remote: str
+    sha: str
+    """Where the branch stands here."""
+    refused: str | None
+    """Why the remote does not hold that, with the way out; None when it does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FiledAs:
+    """A file that is to be committed."""
+
+    key: str
+    """What it is; the same one at the same path is committed once."""
+    path: str
+    text: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filed:
+    sha: str
+    ours: bool
+    """Whether the commit was made for this key, now or before."""
+
+
+class Workspaces(Protocol):
+    async def validate(self, path: Path) -> tuple[Path, str]:
+        """The repository's top folder and its current branch; InvalidRepository otherwise."""
+        ...
+
+    async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
+        """Creates the branch from the base unless it exists; True when it was created."""
+        ...
+
+    @property
+    def agent_env(self) -> Mapping[str, str]:
+        """What git must be told wherever an agent calls it."""
+        ...
+
+    async def prepare(
+        self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = ...
+    ) -> Workspace:
+        """The task's own worktree on its branch, created, reused or rebuilt, brought up to date
+        and locked; left-over work of an earlier run is saved as a snapshot first."""
+        ...
+
+    async def release(self, workspace: Path) -> None:
+        """Takes back the lock of `prepare`; nothing if there is none."""
+        ...
+
+    async def inputs(self, repo: Path, sha: str, patterns: Sequence[str]) -> str:
+        """Changes whenever a file of the commit changes whose path fits one of the patterns."""
+        ...
+
+    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
+        """Commits what the agent left uncommitted; the new commit, or None if there was nothing."""
+        ...
+
+    async def save(self, workspace: Path) -> Sequence[Event]:
+        """Saves what no commit holds as a snapshot, and leaves it where it is; nothing when the
+        last snapshot has it already."""
+        ...
+
+    async def ends(self, repo: Path, branch: str, base: str) -> tuple[str, str]:
+        """Where a branch left its base, and its newest commit; InvalidRepository if it did not
+        grow from the base."""
+        ...
+
+    async def between(self, repo: Path, base_sha: str, head_sha: str) -> Change: ...
+    async def change(self, repo: Path, branch: str, base: str) -> Change:
+        """What lies between the ends of the branch."""
+        ...
+
+    async def diff(self, repo: Path, base_sha: str, head_sha: str) -> str: ...
+    async def files(self, repo: Path, base_sha: str, head_sha: str) -> list[ChangedFile]:
+        """Which differ between two commits, by path."""
+        ...
+
+    async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
+        """How one of them differs."""
+        ...
+
+    async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:
+        """Commits a file to a branch, and its clean checkouts follow. Refused while an agent works
+        there, through a link, and, unless told to replace it, over other content."""
+        ...
+
+    async def push(self, repo: Path, branch: str) -> Pushed | None:
+        """Brings the branch to the remote unless it is there already, never by force; None where
+        there is no remote."""
+        ...
+
+    async def stands_at(self, repo: Path, branch: str) -> str | None:
+        """The newest commit of a branch here; None when there is no such branch."""
+        ...
+
+    async def change_there(self, repo: Path, branch: str, base: str) -> Change | None:
+        """What a branch holds beyond its base as the remote has it, fetched; None where it has no
+        such branch."""
+        ...
+
+    async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
+        """Takes the worktree away, what no commit holds saved first; with `idle`, WorkspaceInUse
+        while it is locked for a run."""
+        ...
+
+    async def spare(self, repo: Path, key: str) -> bool:
+        """Whether nobody works in a worktree of the data directory, and a branch holds all that is
+        in it."""
+        ...
+
+    async def snapshots(self, repo: Path, key: str | None, after: int = 0) -> list[Snapshot]:
+        """The snapshots of a task, or of all, oldest first."""
+        ...
+
+    async def standing(self, repo: Path) -> Mapping[str, Path]:
+        """The worktrees of tasks that there are, by key."""
+        ...
+
+    async def saved(self, repo: Path) -> list[SavedRef]:
+        """Every snapshot, by one look; `snapshots` tells what is in them."""
+        ...
+
+    async def forget(self, repo: Path, saved: SavedRef) -> None:
+        """Removes a snapshot, unless it is another one by now."""
+        ...
+
+    async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
+        """Puts the work of a snapshot on top of what a clean workspace holds, uncommitted;
+        RestoreRefused where both changed the same."""
+        ...
+
+    async def restore_to(self, repo: Path, snapshot: Snapshot, branch: str) -> None:
+        """Makes a new branch of the snapshot; RestoreRefused when there is one of that name."""
+        ...
