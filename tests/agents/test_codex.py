@@ -234,7 +234,14 @@ async def test_a_sandbox_that_cannot_be_set_up_is_noticed(desk: Desk, tmp_path: 
         alone.hardlink_to(CODEX)
     except OSError:
         shutil.copy(CODEX, alone)
-    task = await desk.start([codex_run("echo hi > a.txt"), Structured(READY)], command=[str(alone)])
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("git", "sh"):
+        (programs / name).symlink_to(str(shutil.which(name)))
+    task = await desk.start(
+        [codex_run("echo hi > a.txt"), Structured(READY)],
+        command=[str(shutil.which("env")), f"PATH={programs}", str(alone)],
+    )
     error = await desk.failed(task)
     assert error.startswith("environment: Codex could not start the sandbox")
     assert "bubblewrap is unavailable" in error

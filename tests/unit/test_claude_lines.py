@@ -38,6 +38,14 @@ def test_a_good_end_has_the_final_text() -> None:
     assert ending(said("Done."), good) == {"type": "result", "text": "Done.", "session": "s-1"}
 
 
+def test_the_session_is_told_once_and_before_the_end() -> None:
+    listener, message = Listener(), said("I look.")
+    message.session_id = "s-1"
+    told = [line for _ in range(2) for line in listener.lines(message)]
+    assert [line for line in told if line["type"] == "session"] == [lines.session("s-1")]
+    assert listener.ending(stopped=True, trouble=None)["session"] == "s-1"
+
+
 def called(name: str, given: Any) -> AssistantMessage:
     return AssistantMessage(content=[ToolUseBlock("1", name, given)], model="m")
 

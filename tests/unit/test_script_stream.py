@@ -26,6 +26,11 @@ def test_last_result_counts(tmp_path: Path) -> None:
     assert (said.final_text, said.session, said.usage, said.error) == ("two", "s", None, None)
 
 
+def test_the_session_of_an_agent_that_was_killed_is_known(tmp_path: Path) -> None:
+    said = stream.read(written(tmp_path, {"type": "session", "session": "s"}, '{"type": "ass'))
+    assert (said.session, said.final_text) == ("s", "")
+
+
 @pytest.mark.parametrize(
     "noise",
     [

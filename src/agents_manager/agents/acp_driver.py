@@ -254,6 +254,7 @@ class Driver:
 
     async def _talk(self, prompt: str) -> None:
         assert self._session is not None
+        self._say(lines.session(self._session))
         turn = self._agent.prompt(session_id=self._session, prompt=[text_block(prompt)])
         asked = asyncio.get_running_loop().create_task(turn)
         try:

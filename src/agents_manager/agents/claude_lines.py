@@ -60,6 +60,7 @@ class Listener:
         self.heard = False
         """Whether the model, or an error in its place, was heard at all."""
         self.result: ResultMessage | None = None
+        self._session: str | None = None
         self._words: list[str] = []
         """What it said since it last used a tool."""
         self._kind: str | None = None
@@ -74,6 +75,7 @@ class Listener:
                 self.heard = True
                 self._kind = message.error
                 self._listen(message)
+                yield from self._named(message.session_id)
                 yield from _said(message)
                 if message.message_id and message.usage:
                     self._used[message.message_id] = message.usage
@@ -91,7 +93,7 @@ class Listener:
     def ending(self, *, stopped: bool, trouble: Trouble | None) -> Line:
         """How it ended. The trouble with the program is told where it has no result."""
         result = self.result
-        session = result.session_id if result else None
+        session = result.session_id if result else self._session
         if result and not result.is_error and result.terminal_reason in (None, "completed"):
             return {"type": "result", "session": session, **self._final(result)}
         if stopped:
@@ -106,6 +108,11 @@ class Listener:
             return {**line, "resets_at": told.isoformat()} if told else line
         at = self._resets_at.isoformat()
         return {**line, "error": f"{line['error']} It resets at {at}.", "resets_at": at}
+
+    def _named(self, session: str | None) -> Iterator[Line]:
+        if session and session != self._session:
+            self._session = session
+            yield lines.session(session)
 
     def _listen(self, message: AssistantMessage) -> None:
         if message.parent_tool_use_id is not None or message.error is not None:

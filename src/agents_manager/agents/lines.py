@@ -28,6 +28,11 @@ def encoded(line: Line) -> bytes:
     return encoded({"type": "output", "text": f"(A message of {len(data)} bytes is left out.)"})
 
 
+def session(known_as: str) -> Line:
+    """Said as soon as it is known, so that a run that is killed can be taken up again."""
+    return {"type": "session", "session": known_as}
+
+
 def refused(tool: str, why: str) -> Line:
     return {"type": "output", "text": f"Refused: {tool}. {why}"}
 

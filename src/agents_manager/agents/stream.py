@@ -1,6 +1,6 @@
 """Reads the message stream of an agent: one JSON object a line, with `type` one of `assistant`,
-`tool_use`, `usage` and `result`. Whatever else an agent prints is passed over; memory stays small
-however much that is."""
+`tool_use`, `usage`, `session` and `result`. Whatever else an agent prints is passed over; memory
+stays small however much that is."""
 
 import json
 import math
@@ -15,6 +15,8 @@ from agents_manager.flow.ports import Said
 
 MAX_LINE = 1024 * 1024
 AMOUNTS = tuple(Usage.model_fields)
+UNSEEN = {"usage_so_far", "session"}
+"""For the meter, and for the one who takes up the work."""
 
 
 class UsageMeter:
@@ -57,12 +59,15 @@ def read(output: Path) -> Said:
     said = ""
     result: Mapping[str, Any] = {}
     meter = UsageMeter()
+    session = ""
     lost = False
     for found in messages(output):
         if found["type"] == "result":
             result = found
         elif found["type"] == "assistant":
             said = _words(found.get("text"))
+        elif found["type"] == "session":
+            session = _words(found.get("session"))
         elif found["type"] == "output":
             lost = lost or found.get("session_lost") is True
         else:
@@ -73,7 +78,7 @@ def read(output: Path) -> Said:
         usage=meter.usage,
         usage_refused=meter.refused,
         model=meter.model,
-        session=_words(result.get("session")) or None,
+        session=_words(result.get("session")) or session or None,
         session_lost=lost,
         structured=result.get("structured"),
         error=error,
@@ -108,9 +113,9 @@ def message(line: bytes) -> Mapping[str, Any] | None:
 
 
 def shown(line: bytes) -> Sequence[Mapping[str, Any]]:
-    """The line as people see it; what was used so far is for the meter alone."""
+    """The line as people see it."""
     found = message(line) or {"type": "output", "text": text(line)}
-    return [] if found["type"] == "usage_so_far" else [found]
+    return [] if found["type"] in UNSEEN else [found]
 
 
 def _finite(digits: str) -> float:
