@@ -107,24 +107,24 @@ class Run:
     status: RunStatus
     attempt: int
     session: str | None
-    prompt: str | None
-    outcome: str | None
-    payload: Mapping[str, Any] | None
-    error: AgentError | None
-    usage: Usage | None
-    cost_usd: float | None
+    prompt: str | None = None
+    outcome: str | None = None
+    payload: Mapping[str, Any] | None = None
+    error: AgentError | None = None
+    usage: Usage | None = None
+    cost_usd: float | None = None
     """None: unknown."""
-    cost_basis: CostBasis | None
-    branch: str | None
-    base_sha: str | None
-    head_sha: str | None
-    workspace: str | None
+    cost_basis: CostBasis | None = None
+    branch: str | None = None
+    base_sha: str | None = None
+    head_sha: str | None = None
+    workspace: str | None = None
     created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
     phase_id: str | None
     """The phase it works in, of a task that was split."""
-    sandbox: str | None
+    sandbox: str | None = None
     """What keeps the agent in: `none` where nothing of ours does. None until it begins, and for
     agents that need no keeping."""
     transcript_removed_at: datetime | None = None
