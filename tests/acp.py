@@ -30,7 +30,7 @@ class Talk:
     code: int
     said: Said
     shown: list[dict[str, Any]]
-    """The lines that it printed."""
+    """What people see of the lines that it printed."""
     heard: list[tuple[str, Any]]
     """What the agent was told, by the kind of it."""
 
@@ -92,7 +92,7 @@ async def talk(
 
 def outcome(folder: Path, code: int) -> Talk:
     output, heard = folder / "run-1" / "output", folder / "heard"
-    lines = [json.loads(line) for line in output.read_bytes().splitlines() if line.strip()]
     told = [json.loads(line) for line in io.StringIO(heard.read_text() if heard.exists() else "")]
     agent = AcpAgent("mine", AcpConfig.model_validate({"command": ["x"]}))
+    lines = [dict(seen) for line in output.read_bytes().splitlines() for seen in agent.parse(line)]
     return Talk(code, agent.read(output.parent), lines, [(kind, what) for kind, what in told])
