@@ -52,6 +52,16 @@ async def planned(store: Database, read: Callable[[Tx], object]) -> list[str]:
         ]
 
 
+async def test_open_questions_are_not_gone_through_for_every_idle_task(store: Database) -> None:
+    await store.write(furnish)
+    plan = await planned(
+        store, lambda tx: tx.tasks.idle(["open"], NOW, told="-told-", after=None, limit=9)
+    )
+    for_each = plan[next(i for i, step in enumerate(plan) if "CORRELATED" in step) :]
+    assert [step for step in plan if "am_prompt" in step]
+    assert [step for step in for_each if "am_prompt" in step and "(task_id=?)" not in step] == []
+
+
 FIGURES: dict[str, Callable[[Tx], object]] = {
     **{
         by.value: lambda tx, by=by: tx.figures.cost(by, project=None, since=None, limit=9)

@@ -24,11 +24,12 @@ def literal(name: str, values: tuple[str, ...]) -> BindParameter[Any]:
 
 
 def _answerable() -> ColumnElement[bool]:
+    """By a list that is made once: asked task by task, SQLite goes through all open questions."""
     pending = _PROMPT.status == PromptStatus.PENDING
     lasting = or_(
         _PROMPT.expires_at.is_(None), _PROMPT.expires_at > bindparam("now", type_=UtcTime())
     )
-    return exists().where(_PROMPT.task_id == _TASK.id, pending, lasting)
+    return _TASK.id.in_(select(_PROMPT.task_id).where(pending, lasting))
 
 
 _RUNS = exists().where(_RUN.task_id == _TASK.id, _RUN.status.in_(literal("live", LIVE)))
