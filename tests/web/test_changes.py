@@ -33,9 +33,21 @@ def reviewed(page: Page, work: Work) -> str:
 
 
 @pytest.mark.quick
+def point_at(page: Page, line: str) -> None:
+    """Until the line notices: what is drawn again under a mouse that stands still does not."""
+    button = page.locator("[data-utility-button]").first
+    for _ in range(100):
+        page.mouse.move(0, 0)
+        page.get_by_text(line).hover()
+        page.wait_for_timeout(200)
+        if button.is_visible():
+            return
+    raise AssertionError(f"{line} offers no comment")
+
+
 def test_comments_are_gathered_and_sent_once(page: Page, work: Work) -> None:
     task = reviewed(page, work)
-    page.get_by_text("return 1").hover()
+    point_at(page, "return 1")
     page.locator("[data-utility-button]").first.click()
     comment = page.get_by_label("Comment on line 2")
     comment.fill("Two is better.")
