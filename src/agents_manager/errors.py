@@ -183,6 +183,13 @@ class Unauthenticated(AgentsManagerError):
     http_status = 401
 
 
+class TooManyRequests(AgentsManagerError):
+    """Requests come faster than the server takes them from one caller."""
+
+    http_status = 429
+    retryable = True
+
+
 class TooManyAttempts(AgentsManagerError):
     """Too many wrong tokens were tried at once."""
 

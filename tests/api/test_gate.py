@@ -5,8 +5,11 @@ import stat
 import httpx
 import pytest
 
-from agents_manager.api import auth
-from agents_manager.api.app import Application
+from agents_manager.api import auth, gate
+from agents_manager.api.app import Application, build
+from agents_manager.api.doors import doors
+from agents_manager.api.pace import Pace
+from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
@@ -125,6 +128,50 @@ async def test_a_broken_token_file_is_named(program: Program, content: str) -> N
     path.write_text(content)
     with pytest.raises(InvalidConfig, match=str(path)):
         await auth.ensure_owner_token(program, OWNER)
+
+
+async def test_who_asks_too_fast_is_told_to_wait_and_nobody_else(
+    program: Program, token: str
+) -> None:
+    now = [0.0]
+    s = program.services
+    feed = Feed(s.store, program.database.watch)
+    app = build(s, feed, doors("127.0.0.1", PORT), pace=Pace(2, 3, lambda: now[0]))
+    other = await access.create(s, "bo", "member")
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app), base_url=f"http://127.0.0.1:{PORT}"
+    ) as client:
+
+        async def ask(secret: str) -> httpx.Response:
+            return await client.get("/api/v1/me", headers={"Authorization": f"Bearer {secret}"})
+
+        assert [(await ask(token)).status_code for _ in range(3)] == [200, 200, 200]
+        late = await ask(token)
+        assert "More than 2 requests" in told(late, 429, "TooManyRequests")["message"]
+        assert late.headers["retry-after"] == "1"
+        assert (await ask(other.secret)).status_code == 200
+        now[0] = 1.0
+        assert [(await ask(token)).status_code for _ in range(3)] == [200, 200, 429]
+        deliveries = [await client.post(gate.WEBHOOK) for _ in range(4)]
+        assert [response.status_code == 429 for response in deliveries] == [False] * 3 + [True]
+        assert [(await client.get("/healthz")).status_code for _ in range(4)] == [200] * 4
+
+
+async def test_a_viewer_changes_nothing_whatever_the_route(
+    app: Application, program: Program, stranger: httpx.AsyncClient
+) -> None:
+    made = await access.create(program.services, "eve", access.VIEWER)
+    stranger.headers["Authorization"] = f"Bearer {made.secret}"
+    refused = 0
+    for path, methods in app.openapi()["paths"].items():
+        for method in set(methods) - {"get"}:
+            if path in gate.OPEN_PATHS | gate.LOOKING:
+                continue
+            response = await stranger.request(method.upper(), path)
+            assert "eve may look" in told(response, 403, "NotAllowed")["message"]
+            refused += 1
+    assert refused > 20
+    assert (await stranger.get("/api/v1/tasks")).status_code == 200
 
 
 async def test_a_guest_may_look_and_answer_but_not_rule(

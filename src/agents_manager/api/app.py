@@ -20,6 +20,7 @@ from agents_manager.api.failures import Failures
 from agents_manager.api.faults import HANDLERS, Edge
 from agents_manager.api.gate import Addresses, Based, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
+from agents_manager.api.pace import Pace
 from agents_manager.api.routes import (
     access,
     agents,
@@ -99,6 +100,7 @@ def build(
     doors: Doors,
     mounts: Mapping[str, ASGIApp] = MappingProxyType({}),
     ui: Path = webbuild.UI,
+    pace: Pace | None = None,
 ) -> Application:
     """`mounts` are addresses that other parts answer, by their first folder; `ui` is the folder of
     the built web app."""
@@ -119,7 +121,7 @@ def build(
             # Streams of events pass it as they are.
             Middleware(GZipMiddleware, minimum_size=SMALL_BYTES, compresslevel=COMPRESSION),
             Middleware(Ui, doors=doors, folder=ui),
-            Middleware(Tokens, store=services.store, clock=services.clock),
+            Middleware(Tokens, store=services.store, clock=services.clock, pace=pace or Pace()),
             Middleware(Bodies),
             Middleware(Replies, store=services.store, clock=services.clock),
         ],

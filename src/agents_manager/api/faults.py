@@ -12,7 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents_manager.errors import AgentsManagerError, InvalidInput, NotFound, Unauthenticated
+from agents_manager.errors import (
+    AgentsManagerError,
+    InvalidInput,
+    NotFound,
+    TooManyRequests,
+    Unauthenticated,
+)
 
 log = structlog.get_logger()
 
@@ -97,6 +103,8 @@ def answer(error: Exception, headers: Mapping[str, str] | None = None) -> JSONRe
     }
     if isinstance(told, Unauthenticated):
         headers = {"WWW-Authenticate": "Bearer"}
+    if isinstance(told, TooManyRequests):
+        headers = {"Retry-After": "1"}
     return JSONResponse(body, told.http_status, headers)
 
 

@@ -8,11 +8,15 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager.api.doors import Doors
+from agents_manager.api.pace import Pace
 from agents_manager.errors import NotAllowed, StoreError, Unauthenticated, WrongHost
 from agents_manager.flow import access
 from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
-OPEN_PATHS = frozenset({"/healthz", "/auth/login", "/api/v1/forges/github/webhook"})
+WEBHOOK = "/api/v1/forges/github/webhook"
+OPEN_PATHS = frozenset({"/healthz", "/auth/login", WEBHOOK})
+LOOKING = frozenset({"/auth/logout", "/api/v1/pipelines/lint", "/api/v1/pipelines/simulate"})
+"""What a viewer may send, too: nothing of it changes what others see."""
 COOKIE = "am_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HOW = 'Send the header "Authorization: Bearer TOKEN"'
@@ -69,24 +73,34 @@ class Mounted:
 class Tokens:
     """Closed by default: an address is open only if it is listed here."""
 
-    def __init__(self, app: ASGIApp, store: Store, clock: Clock) -> None:
+    def __init__(self, app: ASGIApp, store: Store, clock: Clock, pace: Pace) -> None:
         self._app = app
         self._store = store
         self._clock = clock
+        self._pace = pace
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == WEBHOOK:
+            self._pace.take(WEBHOOK)
         if scope["path"] not in OPEN_PATHS:
             headers = Headers(scope=scope)
             if "authorization" in headers:
                 key = await self._by_token(headers["authorization"])
             else:
                 key = await self._by_session(headers, scope["method"])
+            self._pace.take(key.digest)
+            self._check(key, scope)
             # A database that cannot be written does not keep anybody from reading.
             with suppress(StoreError):
                 await access.note_use(self._store, self._clock, key)
             actor = access.actor_of(key)
             scope.setdefault("state", {}).update(actor=actor, token=key.digest, key=key)
         await self._app(scope, receive, send)
+
+    def _check(self, key: Key, scope: Scope) -> None:
+        looks = scope["method"] in SAFE or scope["path"] in LOOKING
+        if key.role == access.VIEWER and not looks:
+            raise NotAllowed(f"{key.name} may look and not change anything: the role is viewer.")
 
     async def _by_token(self, header: str) -> Key:
         kind, _, token = header.partition(" ")

@@ -52,7 +52,9 @@ async def list_tokens(desk: Desk) -> None:
 
 @token.command()
 @click.argument("name")
-@click.option("--role", default="member", show_default=True, help="admin may do everything.")
+@click.option(
+    "--role", default="member", show_default=True, help="admin may do everything, viewer only look."
+)
 @session.command
 async def create(desk: Desk, name: str, role: str) -> None:
     """Make a token for a person or a program; it is shown this once."""

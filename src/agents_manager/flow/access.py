@@ -16,6 +16,7 @@ from agents_manager.errors import Conflict, InvalidInput, TokenNotFound, Unauthe
 from agents_manager.flow.ports import Clock, Key, KeyKind, Services, Store, Tx
 
 ADMIN = "admin"
+VIEWER = "viewer"
 TOKENS = frozenset({KeyKind.OWNER, KeyKind.TOKEN})
 SESSIONS = frozenset({KeyKind.SESSION})
 SESSION_LIFE = timedelta(days=30)
@@ -116,7 +117,7 @@ async def create(s: Services, name: str, role: str) -> Made:
         raise InvalidInput(f"A token's name is a line of 1 to {_LONGEST_NAME} characters.")
     if not _ROLE.fullmatch(role):
         raise InvalidInput(
-            f'"{role[:50]}" is no role; write it in small letters, such as admin or member.'
+            f'"{role[:50]}" is no role; write it in small letters, such as admin, member or viewer.'
         )
     secret, now = f"am_{secrets.token_urlsafe(32)}", s.clock.now()
 

@@ -205,12 +205,13 @@ function NewToken({ open, onClose }: { open: boolean; onClose: () => void }) {
           </Field>
           <Field
             label="Role"
-            note="An admin may do everything; a member may not change projects or tokens."
+            note="An admin may do everything; a member may not change projects or tokens; a viewer only looks."
           >
             {(id) => (
               <Select id={id} value={role} onChange={(event) => setRole(event.target.value)}>
                 <option value="member">member</option>
                 <option value="admin">admin</option>
+                <option value="viewer">viewer</option>
               </Select>
             )}
           </Field>
