@@ -4,10 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from agents_manager.domain import event
 from agents_manager.domain.document import Document, chosen, documents
 from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.domain.task import SYSTEM, Artifact, ArtifactType, Project, Task
 from agents_manager.errors import DocumentNotFound
 from agents_manager.flow.ports import Change, Services, Tx
 
@@ -55,6 +56,7 @@ def keep_change(
         keep(tx, s, task, ArtifactType.COMMIT, commit["sha"], commit["subject"], commit, run_id)
     if not change.commits:
         return
+    _tell_of_policy(tx, s, task, change)
     label = f"+{change.additions} -{change.deletions} in {counted_as(change.files, 'file')}"
     data = {
         "branch": branch,
@@ -66,8 +68,16 @@ def keep_change(
         "deletions": change.deletions,
         "checks_passed": checks_passed,
         "warnings": list(warnings),
+        "policy": list(change.policy),
     }
     keep(tx, s, task, ArtifactType.DIFF, "change", label, data, run_id)
+
+
+def _tell_of_policy(tx: Tx, s: Services, task: Task, change: Change) -> None:
+    known = [a.data.get("policy") for a in tx.tasks.artifacts(task.id, ArtifactType.DIFF)]
+    if change.policy and list(change.policy) not in known:
+        told = event.PolicyChanged(files=change.policy)
+        tx.events.add(task.id, told, SYSTEM, s.clock.now())
 
 
 async def refresh_change(

@@ -8,11 +8,12 @@ from agents_manager.domain import effects, event, names
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import PromptId
 from agents_manager.domain.payload import MergeTrouble
-from agents_manager.domain.pipeline import Trigger, TriggerType
-from agents_manager.domain.prompt import Prompt
+from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
+from agents_manager.domain.prompt import Decision, Prompt
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import (
     SYSTEM,
+    ActorType,
     Artifact,
     ArtifactType,
     EffectRow,
@@ -62,8 +63,10 @@ async def collect(s: Services, task_ref: str) -> list[Artifact]:
 async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     task, project = await task_and_project(s, row)
     pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
+    approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
+    if not await s.store.read(lambda tx: _a_person_decided(tx, row, approved)):
+        await _check_policy(s, project, pull)
     try:
-        approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
         result = await s.forge.merge(project, pull, approved, method)
     except HookFailed:
         await _look_again(s, task, project, pull)
@@ -83,6 +86,28 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
             artifacts.keep_change(tx, s, task, pull.base_branch, base, whole)
 
     await finish(s, row, then)
+
+
+def _a_person_decided(tx: Tx, row: EffectRow, approved: str) -> bool:
+    """Who moved the task on to the merge, or who approved this very commit."""
+    if tx.history.get(row.history_id).actor.type is ActorType.USER:
+        return True
+    return any(
+        p.type is PromptType.REVIEW
+        and p.payload.get("head_sha") == approved
+        and (p.response or {}).get("decision") == Decision.APPROVED
+        for p in tx.prompts.of_task(row.task_id)
+    )
+
+
+async def _check_policy(s: Services, project: Project, pull: PullRequest) -> None:
+    repo = Path(project.path)
+    change = await s.workspaces.change(repo, pull.head_branch, pull.base_branch)
+    if change.policy:
+        raise HookFailed(
+            f"Pull request #{pull.number} changes files by which agents and checks are told what to"
+            f" do: {', '.join(change.policy)}. A person has to approve it."
+        )
 
 
 async def _look_again(s: Services, task: Task, project: Project, pull: PullRequest) -> None:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from agents_manager.domain import names
+from agents_manager.domain import names, policy
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.flow.ports import Change, Written
 from agents_manager.scm.git import (
@@ -106,7 +106,7 @@ async def between(place: Place, start: str, head: str) -> Change:
         git(place, "diff-tree", "-z", "--numstat", *PLAIN, start, head),
     )
     entries = iter(item.decode(errors="replace") for item in log.items)
-    files, additions, deletions = _totals(stat)
+    paths, additions, deletions = _totals(stat)
     return Change(
         base_sha=start,
         head_sha=head,
@@ -114,25 +114,26 @@ async def between(place: Place, start: str, head: str) -> Change:
             {"sha": sha, "subject": subject, "author": author}
             for sha, subject, author in zip(entries, entries, entries, strict=True)
         ),
-        files=files,
+        files=len(paths),
         additions=additions,
         deletions=deletions,
+        policy=policy.touched(path for both in paths for path in both),
     )
 
 
-def _totals(stat: Output) -> tuple[int, int, int]:
-    files = additions = deletions = 0
+def _totals(stat: Output) -> tuple[list[tuple[str, ...]], int, int]:
+    """The files, by both names where one was renamed, and their lines."""
+    paths: list[tuple[str, ...]] = []
+    additions = deletions = 0
     entries = iter(stat.items)
     for entry in entries:
         added, deleted, path = entry.split(b"\t", 2)
-        if not path:
-            # A rename: its two names are entries of their own.
-            next(entries)
-            next(entries)
-        files += 1
+        # The two names of a rename are entries of their own.
+        named = (path,) if path else (next(entries), next(entries))
+        paths.append(tuple(name.decode(errors="replace") for name in named))
         additions += 0 if added == b"-" else int(added)
         deletions += 0 if deleted == b"-" else int(deleted)
-    return files, additions, deletions
+    return paths, additions, deletions
 
 
 async def diff(place: Place, base_sha: str, head_sha: str) -> str:

@@ -290,6 +290,9 @@ def _work(prompt: Prompt, payload: Mapping[str, Any]) -> Iterator[Block]:
     yield Line(f"  See the change: am prompt show {short(prompt.id)} --diff", Tone.QUIET)
     for warning in payload.get("warnings", ()):
         yield Line(f"  Check failed: {one_line(warning)}", Tone.URGENT)
+    if policy := payload.get("policy"):
+        files = one_line(", ".join(policy))
+        yield Line(f"  It tells agents and checks what to do: {files}", Tone.URGENT)
     review: Mapping[str, Any] = payload.get("review") or {}
     if review:
         yield Line()

@@ -14,6 +14,7 @@ from agents_manager.domain.event.forges import (
     DocumentCommitted,
     ForgeRefused,
     MergeConflicted,
+    PolicyChanged,
     PullClosed,
     PullCreated,
     PullMerged,
@@ -135,6 +136,7 @@ Event = Annotated[
     | PhaseEnded
     | PhasesReordered
     | BranchCreated
+    | PolicyChanged
     | BranchPushed
     | PushRefused
     | PullCreated

@@ -15,6 +15,19 @@ class BranchCreated(Happening):
         return f"Branch {self.branch} was created from {self.base}."
 
 
+class PolicyChanged(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["policy.changed"] = "policy.changed"
+    files: tuple[str, ...]
+
+    def says(self) -> str:
+        return (
+            "The change touches files by which agents and checks are told what to do:"
+            f" {', '.join(self.files)}. It is not merged unless a person approves it."
+        )
+
+
 class BranchPushed(Happening):
     category = "git"
     type: Literal["git.pushed"] = "git.pushed"

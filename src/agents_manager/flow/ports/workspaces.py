@@ -83,6 +83,8 @@ class Change:
     files: int
     additions: int
     deletions: int
+    policy: tuple[str, ...] = ()
+    """Those of the files that tell agents and checks what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,6 +119,15 @@ function Stat({ item, work }: { item: InboxItem; work: Work }) {
           {work.checks_passed ? "The project's checks passed." : "The project's checks failed."}
         </p>
       )}
+      {!!work.policy?.length && (
+        <p className="flex gap-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn">
+          <TriangleAlert size={15} className="mt-0.5 shrink-0" />
+          <span className="min-w-0 wrap-anywhere">
+            Among them are files by which agents and checks are told what to do:{" "}
+            {work.policy.map(clean).join(", ")}
+          </span>
+        </p>
+      )}
       {work.warnings?.map((warning) => (
         <p key={warning} className="flex gap-1.5 rounded-md bg-warn-soft px-3 py-2 text-warn">
           <TriangleAlert size={15} className="mt-0.5 shrink-0" />

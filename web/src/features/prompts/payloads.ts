@@ -76,6 +76,7 @@ export interface Work {
   base?: string;
   checks_passed?: boolean | null;
   warnings?: string[];
+  policy?: string[];
 }
 
 type Payload = Record<string, unknown>;
