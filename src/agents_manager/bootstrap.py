@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine
 
-from agents_manager import plugins
+from agents_manager import environment, plugins
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import ProjectChecks
 from agents_manager.checks.setup import SetupCommands
@@ -33,6 +33,7 @@ from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
 from agents_manager.flow.ports import ForgeRules, Reachable, Services, Steps
 from agents_manager.flow.retention import sweep
+from agents_manager.redaction import Redactor
 from agents_manager.scm import commits, credentials
 from agents_manager.scm.credentials import Key, Keys
 from agents_manager.scm.forges import ChosenForges
@@ -69,9 +70,10 @@ class Program:
 async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program]:
     """Settings, store and flow: every command, with or without a server beside it."""
     _make_home(settings.home)
-    database = await asyncio.to_thread(open_database, settings.database)
+    redactor = environment.redactor()
+    database = await asyncio.to_thread(open_database, settings.database, redactor=redactor)
     try:
-        services = replace(_services(settings, database), **overrides)
+        services = replace(_services(settings, database, redactor), **overrides)
         await pipelines.install(services)
         yield Program(settings, services, database)
     finally:
@@ -165,7 +167,7 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
         await asyncio.wait(tasks)
 
 
-def _services(settings: Settings, database: Database) -> Services:
+def _services(settings: Settings, database: Database, redactor: Redactor) -> Services:
     clock, ids = SystemClock(), RandomIds()
     configs = ConfigFiles(settings.home)
     known = plugins.load(registry.built_in(), settings.plugins)
@@ -184,7 +186,7 @@ def _services(settings: Settings, database: Database) -> Services:
             settings.home / "checks", commits.export, commits.written, processes.kill_marked
         ),
         setup=SetupCommands(settings.home / "setup"),
-        runners=DetachedRunners(),
+        runners=DetachedRunners(secrets=redactor.values),
         channels=(),
         files=ProjectFiles(known),
         templates=template.checked(_texts("prompts", ".md"), "prompts"),

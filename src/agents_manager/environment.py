@@ -4,6 +4,10 @@ may wait for a completion."""
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agents_manager.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ def from_environment() -> Settings:
 def user_name() -> str:
     """How this machine's user is called in the record."""
     return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"
+
+
+def redactor() -> "Redactor":
+    """Of the secrets that are variables of this process."""
+    # Imported late, for those who wait for a completion.
+    from agents_manager import redaction
+
+    return redaction.Redactor(redaction.secrets_of(os.environ))
 
 
 def github_token() -> str | None:

@@ -5,8 +5,19 @@ import sys
 
 import structlog
 
+from agents_manager.redaction import Redactor
 
-def configure(*, json: bool, level: str = "info") -> None:
+
+class _Formatter(logging.Formatter):
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__("%(name)s: %(message)s")
+        self._redactor = redactor
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._redactor.text(super().format(record))
+
+
+def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
     renderer = (
         structlog.processors.JSONRenderer()
         if json
@@ -19,6 +30,7 @@ def configure(*, json: bool, level: str = "info") -> None:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
             renderer,
+            lambda _logger, _method, line: redactor.text(str(line)),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
@@ -26,4 +38,6 @@ def configure(*, json: bool, level: str = "info") -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Formatter(redactor))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)

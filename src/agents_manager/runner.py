@@ -36,6 +36,7 @@ KILL_S = 30.0
 LOCK_S = 2.0
 STDERR_BYTES = 1024 * 1024
 CHUNK = 64 * 1024
+MASK = b"[redacted]"
 MAX_LINE = 1024 * 1024
 """A longer line is no message."""
 
@@ -103,8 +104,9 @@ def run(job: Mapping[str, Any], umask: int, signals: Signals) -> dict[str, Any]:
     """From the agent's start to the end of the last process it left."""
     limits: Mapping[str, Any] = job["limits"]
     turns = Turns(str(job.get("turn_type", "assistant")), limits.get("turns"))
-    output = Sink("output", int(limits["output_bytes"]), turns.take)
-    errors = Sink("stderr", STDERR_BYTES)
+    hidden = [text.encode() for text in job.get("hide", ())]
+    output = Sink("output", int(limits["output_bytes"]), Veil(hidden), turns.take)
+    errors = Sink("stderr", STDERR_BYTES, Veil(hidden))
     if signals.cancelled:
         return ending("cancelled")
     if LINUX:
@@ -236,14 +238,59 @@ class Turns:
             return False
 
 
+class Veil:
+    """Takes secrets out of what passes. What may be the beginning of one is held back until more
+    has come, as output comes in pieces."""
+
+    def __init__(self, needles: list[bytes]) -> None:
+        self._needles = needles
+        self._held = b""
+
+    def through(self, data: bytes, *, last: bool = False) -> bytes:
+        if not self._needles:
+            return data
+        data = self._held + data
+        border = len(data) if last else self._border(data)
+        data, self._held = data[:border], data[border:]
+        for needle in self._needles:
+            if needle in data:
+                data = data.replace(needle, MASK)
+        return data
+
+    def _border(self, data: bytes) -> int:
+        """Up to where it is known what it is; no secret lies on both sides."""
+        border = len(data) - max(_begun(needle, data) for needle in self._needles)
+        moved = True
+        while moved:
+            moved = False
+            for needle in self._needles:
+                at = data.find(needle, max(0, border - len(needle) + 1), border + len(needle) - 1)
+                if at != -1 and at < border:
+                    border, moved = at, True
+        return border
+
+
+def _begun(needle: bytes, data: bytes) -> int:
+    """How many bytes at the end are the beginning of it, but not all."""
+    most = min(len(needle) - 1, len(data))
+    if needle[:1] not in data[len(data) - most :]:
+        return 0
+    return next((n for n in range(most, 0, -1) if data.endswith(needle[:n])), 0)
+
+
 class Sink:
     """A file that takes bytes up to a limit, says so and drops the rest."""
 
     def __init__(
-        self, name: str, limit: int, listener: Callable[[bytes], None] | None = None
+        self,
+        name: str,
+        limit: int,
+        veil: Veil,
+        listener: Callable[[bytes], None] | None = None,
     ) -> None:
         self._fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._limit = limit
+        self._veil = veil
         self._listener = listener
         self.written: int = 0
         self.truncated = False
@@ -251,6 +298,9 @@ class Sink:
     def take(self, data: bytes) -> None:
         if self._listener is not None:
             self._listener(data)
+        self._keep(self._veil.through(data))
+
+    def _keep(self, data: bytes) -> None:
         if self.truncated:
             return
         kept = memoryview(data)[: self._limit - self.written]
@@ -267,6 +317,7 @@ class Sink:
             self.truncated = True
 
     def close(self) -> None:
+        self._keep(self._veil.through(b"", last=True))
         if self.written:
             os.fsync(self._fd)
         os.close(self._fd)

@@ -13,7 +13,7 @@ from pathlib import Path
 from signal import SIGKILL
 from typing import Any, NoReturn
 
-from agents_manager import bootstrap, log
+from agents_manager import bootstrap, log, redaction
 from agents_manager.engine import runners
 from agents_manager.flow import hooks, supervisor
 from agents_manager.settings import Settings
@@ -86,7 +86,7 @@ def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) ->
         output = os.open(case / f"life-{number}.log", os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        log.configure(json=False, level="info")
+        log.configure(json=False, level="info", redactor=redaction.NOTHING)
         # Waiting proves nothing.
         hooks.BACKOFF_S = 0.02
         if plan.walk.timed:

@@ -28,7 +28,7 @@ class Started:
     all: ClassVar[list["Started"]] = []
 
     def __init__(self, job: Job, program: Path = PROGRAM) -> None:
-        runners._write_job(job)  # pyright: ignore[reportPrivateUsage]
+        runners._write_job(job, ())  # pyright: ignore[reportPrivateUsage]
         self.job = job
         command = [sys.executable, "-I", "-S", str(program), str(job.dir)]
         self.process = subprocess.Popen(command, env={}, start_new_session=True)

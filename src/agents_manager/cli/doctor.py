@@ -16,7 +16,7 @@ def doctor(as_json: bool) -> None:
     from agents_manager.cli import examination
     from agents_manager.cli.pages import doctor as pages
 
-    log.configure(json=False, level="critical")
+    log.configure(json=False, level="critical", redactor=environment.redactor())
     output = Output(as_json=as_json)
 
     async def look() -> None:

@@ -128,12 +128,13 @@ async def serving(
 ) -> None:
     """Serves until SIGINT or SIGTERM. `ready` gets the address and a link that logs in; `beside`
     runs from then on, and ends with it."""
-    from agents_manager import bootstrap, log, settings
+    from agents_manager import bootstrap, environment, log, settings
     from agents_manager.api import auth, doors, server
 
     public = doors.public(exposure.url) if exposure.url else None
     certificate = doors.Certificate(*exposure.certificate) if exposure.certificate else None
-    log.configure(json=not sys.stderr.isatty(), level=level)
+    redactor = environment.redactor()
+    log.configure(json=not sys.stderr.isatty(), level=level, redactor=redactor)
     chosen = settings.DEFAULT_PORT if port is None else port
     owner = settings.user_name()
     async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
@@ -162,9 +163,10 @@ async def serving(
 
 
 async def _working(place: "Settings", output: Output) -> None:
-    from agents_manager import bootstrap, log
+    from agents_manager import bootstrap, environment, log
 
-    log.configure(json=not sys.stderr.isatty(), level="warning")
+    redactor = environment.redactor()
+    log.configure(json=not sys.stderr.isatty(), level="warning", redactor=redactor)
     async with bootstrap.worker(place):
         told = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -112,10 +112,10 @@ def run(output: Output, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
 
 
 async def _at_desk(output: Output, work: Callable[[Desk], Awaitable[None]]) -> None:
-    from agents_manager import bootstrap, log, settings
+    from agents_manager import bootstrap, environment, log, settings
     from agents_manager.domain.task import Actor, ActorType
 
-    log.configure(json=False, level="error")
+    log.configure(json=False, level="error", redactor=environment.redactor())
     actor = Actor(type=ActorType.USER, name=settings.user_name(), via="cli", admin=True)
     async with bootstrap.client(settings.from_environment()) as program:
         await work(Desk(program, actor, output))

@@ -19,11 +19,13 @@ from typing import Any, Literal, TypeVar, cast, get_args
 import structlog
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agents_manager import redaction
 from agents_manager.domain.run import Limits
 from agents_manager.engine import processes
 from agents_manager.engine.processes import Process
 from agents_manager.errors import AgentProcessError
 from agents_manager.flow.ports import Ended, Job, Pulse, StopReason
+from agents_manager.redaction import Redactor
 
 PROTOCOL = 1
 ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
@@ -72,12 +74,14 @@ class ExitFile(BaseModel):
 
 
 class DetachedRunners:
-    def __init__(self, argv: Sequence[str] = PROGRAM) -> None:
+    def __init__(self, argv: Sequence[str] = PROGRAM, secrets: Sequence[str] = ()) -> None:
+        """`secrets` are kept out of what is printed, besides those that the agent is given."""
         self._argv = tuple(argv)
+        self._secrets = tuple(secrets)
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
 
     async def start_or_adopt(self, job: Job) -> None:
-        if await asyncio.to_thread(_must_start, job):
+        if await asyncio.to_thread(_must_start, job, self._secrets):
             child = await asyncio.to_thread(self._spawn, job.dir)
             running = {d: c for d, c in self._children.items() if c.returncode is None}
             self._children = {**running, job.dir: child}
@@ -145,14 +149,14 @@ class DetachedRunners:
 # ------------------------------------------------------------------------------------ the directory
 
 
-def _must_start(job: Job) -> bool:
+def _must_start(job: Job, secrets: Sequence[str]) -> bool:
     """Writes the directory, unless it has or had a runner already."""
     folder = job.dir
     if _read(folder / "exit.json", ExitFile) is not None:
         return False
     runner = _read(folder / "runner.json", RunnerFile)
     if runner is None:
-        _write_job(job)
+        _write_job(job, secrets)
         return True
     if not processes.is_alive(runner):
         _settle(folder, "lost")
@@ -164,13 +168,14 @@ def _must_start(job: Job) -> bool:
     return False
 
 
-def _write_job(job: Job) -> None:
+def _write_job(job: Job, secrets: Sequence[str]) -> None:
     for folder in (job.dir, *job.folders):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():
         if not name or "/" in name or name[0] == "." or name in OWN_FILES:
             raise AgentProcessError(f'"{name}" cannot be the name of a file of a job.')
         _write(job.dir / name, text)
+    hidden = Redactor([*secrets, *redaction.secrets_of(job.env)])
     content = {
         "protocol": PROTOCOL,
         "run_id": job.run_id,
@@ -180,6 +185,7 @@ def _write_job(job: Job) -> None:
         "limits": job.limits.model_dump(),
         "stop_signal": job.stop_signal,
         "turn_type": job.turn_type,
+        "hide": hidden.needles,
     }
     _write(job.dir / "job.json", json.dumps(content))
 

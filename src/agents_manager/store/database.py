@@ -6,6 +6,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from agents_manager.errors import InvalidConfig, StoreError
+from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store.engines import (
     Engines,
     Synchronous,
@@ -22,10 +23,15 @@ POSTGRES = ("postgresql", "postgres")
 
 
 def open_database(
-    url_or_path: str | Path, *, synchronous: Synchronous = "NORMAL", backups: Path | None = None
+    url_or_path: str | Path,
+    *,
+    synchronous: Synchronous = "NORMAL",
+    backups: Path | None = None,
+    redactor: Redactor = NOTHING,
 ) -> Database:
     """Creates the file and its tables if they are missing. `backups` is where an old file is kept
-    before its schema changes; the folder `backups` beside the file unless given."""
+    before its schema changes; the folder `backups` beside the file unless given. What `redactor`
+    knows is not written."""
     engines = _engines(url_or_path, synchronous)
     try:
         folder = backups or (engines.path or Path.cwd()).parent / "backups"
@@ -33,7 +39,7 @@ def open_database(
     except BaseException:
         engines.dispose()
         raise
-    return Database(engines)
+    return Database(engines, redactor)
 
 
 def schema_of(url_or_path: str | Path) -> str | None:

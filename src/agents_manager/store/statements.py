@@ -16,6 +16,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql import visitors
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from agents_manager import redaction
+from agents_manager.redaction import Redactor
+
 Row = list[Any]
 Make = Callable[[Row], Any]
 Convert = Callable[[Any], Any]
@@ -32,7 +35,8 @@ class Session:
     """One transaction. What was read is kept until a table it was read from is written, so that
     nobody has to pass around what another function reads again."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, redactor: Redactor = redaction.NOTHING) -> None:
+        self._redactor = redactor
         self._dialect = connection.dialect
         self._driver: Any = connection.connection.driver_connection
         self._kept: dict[frozenset[str], dict[tuple[Any, ...], list[Any]]] = {}
@@ -69,6 +73,8 @@ class Session:
                 if plan.writes in tables:
                     kept.clear()
         arguments = plan.arguments(params)
+        if plan.writes is not None and self._redactor.needles:
+            arguments = [self._redactor.text(a) if isinstance(a, str) else a for a in arguments]
         base = self._dialect.loaded_dbapi.Error
         try:
             cursor = self._driver.execute(plan.sql, arguments)

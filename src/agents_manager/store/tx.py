@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from agents_manager.flow import ports
+from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store import watch
 from agents_manager.store.access import Access
 from agents_manager.store.board import Board
@@ -64,8 +65,9 @@ class Tx:
 class Database:
     """Has threads of its own, as DBOS replaces the loop's default executor."""
 
-    def __init__(self, engines: Engines) -> None:
+    def __init__(self, engines: Engines, redactor: Redactor = NOTHING) -> None:
         self.engines = engines
+        self._redactor = redactor
         self._parsed = Parsed()
         self._callbacks: list[Callable[[], None]] = []
         self._writer = ThreadPoolExecutor(1, "store-write")
@@ -98,7 +100,7 @@ class Database:
         begun = time.monotonic()
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
-            tx = Tx(Session(connection), self._parsed)
+            tx = Tx(Session(connection, self._redactor), self._parsed)
             result = fn(tx)
             if tx.wrote and self.engines.path is None:
                 connection.exec_driver_sql(watch.NOTIFY)
