@@ -106,10 +106,17 @@ class FakeGitHub:
         if file is None:
             self.said["issue"].append(one)
         else:
-            kind = "line" if line else "file"
-            placed = {"path": file, "line": line, "subject_type": kind, "original_line": line}
+            made = {"original_commit_id": self.head(number), "original_line": line, "side": "RIGHT"}
+            placed = {"path": file, "subject_type": "line" if line else "file", **made}
             self.said["comments"].append({**one, **placed, "pull_request_review_id": None})
         return one["id"]
+
+    def reply(self, to: int, author: str, text: str, association: str = "COLLABORATOR") -> int:
+        """Under a comment on a line; all of a thread name its first."""
+        [first] = [one for one in self.said["comments"] if one["id"] == to]
+        said = self._said(first["pull"], author, text, association)
+        self.said["comments"].append({**first, **said, "in_reply_to_id": to})
+        return said["id"]
 
     def review(
         self,
@@ -273,6 +280,7 @@ class FakeGitHub:
             case _:
                 kind = "issue" if shape.startswith("/issues") else shape.rpartition("/")[2]
                 value = [one for one in self.said[kind] if one["pull"] == number]
+                value = [self._on_line(one) if kind == "comments" else one for one in value]
         return self._paged(path, query, value, headers)
 
     def _paged(
@@ -384,7 +392,11 @@ class FakeGitHub:
         wanted = sent["variables"]
         if f"{wanted['owner']}/{wanted['name']}" not in (self.name, self.former):
             return {"data": {"repository": None}, "errors": [{"message": "Could not resolve"}]}
-        mine = [c["id"] for c in self.said["comments"] if c["pull"] == wanted["number"]]
+        mine = [
+            c["id"]
+            for c in self.said["comments"]
+            if c["pull"] == wanted["number"] and "in_reply_to_id" not in c
+        ]
         first = int(wanted["after"] or 0)
         nodes = [
             {"isResolved": one in self.resolved, "comments": {"nodes": [{"databaseId": one}]}}
@@ -394,6 +406,29 @@ class FakeGitHub:
         page = {"hasNextPage": more, "endCursor": str(first + self.page_size)}
         threads = {"pageInfo": page, "nodes": nodes}
         return {"data": {"repository": {"pullRequest": {"reviewThreads": threads}}}}
+
+    def _on_line(self, one: dict[str, Any]) -> dict[str, Any]:
+        """With the line as it is now, and none where it is not in the head any more."""
+        line, made_on, path = one["original_line"], one["original_commit_id"], one["path"]
+        head = self.head(one["pull"])
+        text = self._git("show", f"{made_on}:{path}", check=False).split("\n")
+        hunk = [f"+{words}" for words in text[max(0, (line or 0) - 4) : line]]
+        now = line
+        if line and made_on != head:
+            span = f"{made_on}..{head}"
+            follow = self._git(
+                "blame",
+                "--reverse",
+                "--porcelain",
+                f"-L{line},{line}",
+                span,
+                "--",
+                path,
+                check=False,
+            )
+            at, number = [*follow.split(" "), "", ""][:2]
+            now = int(number) if at == head else None
+        return {**one, "line": now, "diff_hunk": "\n".join(["@@ -0,0 +1 @@", *hunk])}
 
     # ------------------------------------------------------------------------- its repository
 

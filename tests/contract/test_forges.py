@@ -59,6 +59,7 @@ class Player(Protocol):
         """The comment that was made as the nth of all."""
         ...
 
+    async def answer(self, pull: PullRequest, nth: int, author: str, text: str) -> None: ...
     async def close(self, pull: PullRequest) -> None: ...
 
 
@@ -111,6 +112,9 @@ class Local:
     async def resolve(self, pull: PullRequest, nth: int) -> None:
         await self._note(pull, event.CommentResolved(number=nth, by="ann", resolved=True), "ann")
 
+    async def answer(self, pull: PullRequest, nth: int, author: str, text: str) -> None:
+        await self._note(pull, event.CommentAnswered(number=nth, by=author, text=text), author)
+
     async def close(self, pull: PullRequest) -> None:
         now = self.clock.now()
         await self.store.write(lambda tx: tx.pulls.update(pull.id, now, state=PullState.CLOSED))
@@ -146,6 +150,9 @@ class OnGitHub:
 
     async def resolve(self, pull: PullRequest, nth: int) -> None:
         self.github.resolved.add(self.made[nth - 1])
+
+    async def answer(self, pull: PullRequest, nth: int, author: str, text: str) -> None:
+        self.github.reply(self.made[nth - 1], author, text)
 
     async def close(self, pull: PullRequest) -> None:
         self.github.close(pull.number)
@@ -309,6 +316,21 @@ async def test_what_was_said_is_told_in_its_order_with_author_place_and_state(sc
         ]
         assert {c.pull for c in found} == {scene.one.number}
         assert sorted(c.time for c in found) == [c.time for c in found]
+
+
+async def test_answers_belong_to_their_thread_which_is_resolved_as_a_whole(scene: Scene) -> None:
+    said = scene.player
+    for line in (1, 2):
+        await said.say(scene.one, "ann", "Use the helper.", "a", line)
+    await said.answer(scene.one, 1, "ben", "Which one?")
+    await said.answer(scene.one, 2, "ben", "Done.")
+    await said.answer(scene.one, 1, "ann", "That of main.")
+    await said.resolve(scene.one, 2)
+    found = await said.forge.comments(scene.project, scene.one)
+    assert [(c.line, c.resolved, [(a.author, a.text) for a in c.answers]) for c in found] == [
+        (1, False, [("ben", "Which one?"), ("ann", "That of main.")]),
+        (2, True, [("ben", "Done.")]),
+    ]
 
 
 async def test_what_was_said_elsewhere_is_not_told(scene: Scene) -> None:

@@ -218,6 +218,12 @@ class NewComment(Form):
     file: str | None = None
     line: Count | None = None
     """In the file."""
+    severity: str | None = None
+    """`must_fix`, `should_fix` or `suggestion`."""
+
+
+class NewAnswer(Form):
+    text: str
 
 
 class CommentState(Form):

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents_manager.domain.comment import State
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.phase import PhaseStatus
 from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
@@ -301,16 +302,40 @@ class Phase(Out):
     status: PhaseStatus
 
 
-class Comment(Out):
-    number: int | None
-    """What it is called by; null: it was made on a forge, and is resolved there."""
-    pull: int | None
-    """The number of the pull request it is about; null: the task."""
+class CommentAnswer(Out):
     author: str
     text: str
+    time: datetime
+
+
+class Comment(Out):
+    number: int | None
+    """What it is called by; null: it was made on a forge, and is answered and resolved there."""
+    pull: int | None
+    """The number of the pull request it is about; null: the task, or its work in a review."""
+    review: str | None
+    """The prompt or the run whose review it is part of."""
+    author: str
+    text: str
+    severity: str | None
+    """Null: nobody said."""
     file: str | None
     line: int | None
+    """Where its code is now; for what is outdated, where it was."""
+    original_file: str | None
+    original_line: int | None
+    """Where it was made."""
+    head_sha: str | None
+    """The commit that it was made on."""
+    quote: str
+    """The lines it was made on, as they were."""
+    outdated: bool
+    """Its lines are not in the change any more, or it is not known where."""
+    state: State
+    """`changed`: its lines were changed or removed since, and nobody has said whether that settled
+    it."""
     resolved: bool
+    answers: list[CommentAnswer]
     time: datetime
 
 

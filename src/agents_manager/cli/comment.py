@@ -1,4 +1,4 @@
-"""`am comment`: what people say about a task outside of a review."""
+"""`am comment`: what is said about a task and its change, and the answers to it."""
 
 import re
 from typing import TYPE_CHECKING
@@ -24,19 +24,20 @@ def comment() -> None:
 @arguments.task
 @click.argument("text")
 @click.option("--at", metavar="FILE[:LINE]", help="The place in the change that it is about.")
+@click.option("--severity", help="must_fix, should_fix or suggestion.")
 @session.command
-async def add(desk: Desk, task: str, text: str, at: str | None) -> None:
+async def add(desk: Desk, task: str, text: str, at: str | None, severity: str | None) -> None:
     """Comment on a task, on its open pull request where it has one.
 
     Nothing is moved or started by it. The agent of the next run is told all comments, and which of
-    them are resolved.
+    them are resolved. One on a line moves with its code.
     """
     from agents_manager.flow import comments
 
     place = PLACE.fullmatch(at) if at else None
     file = place["file"] if place else at  # An empty one is refused as such.
     line = int(place["line"]) if place and place["line"] else None
-    said = await comments.add(desk.services, task, text, file, line, desk.actor)
+    said = await comments.add(desk.services, task, text, file, line, desk.actor, severity)
     where = f" on pull request #{said.pull}" if said.pull else ""
     told = Line("The next run of the task is told it.", Tone.QUIET)
     desk.output.show(said, lambda: [Line(f"Comment {said.number}{where} is kept."), told])
@@ -46,12 +47,29 @@ async def add(desk: Desk, task: str, text: str, at: str | None) -> None:
 @arguments.task
 @session.command
 async def list_comments(desk: Desk, task: str) -> None:
-    """List what people said about a task, the oldest first."""
+    """List what was said about a task and its work, in reviews too, the oldest first.
+
+    Each stands where its code is now. *Lines changed*: they were changed or removed since, and
+    nobody has said whether that settled it.
+    """
     from agents_manager.cli.pages import catalog
     from agents_manager.flow import comments
 
     found = await comments.of_task(desk.services, task)
     desk.output.show(found, lambda: catalog.comments(found))
+
+
+@comment.command()
+@arguments.task
+@click.argument("number", type=int)
+@click.argument("text")
+@session.command
+async def answer(desk: Desk, task: str, number: int, text: str) -> None:
+    """Answer a comment. The agent of the next run is told."""
+    from agents_manager.flow import comments
+
+    said = await comments.answer(desk.services, task, number, text, desk.actor)
+    desk.output.show(said, lambda: [Line(f"The answer to comment {said.number} is kept.")])
 
 
 @comment.command()

@@ -11,16 +11,22 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from agents_manager.domain.budget import Budget
+from agents_manager.domain.comment import Comment
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import Run
 
 LEFT_OUT: Mapping[type, frozenset[str]] = {
     Run: frozenset({"prompt"}),
     Prompt: frozenset({"undo"}),
+    Comment: frozenset({"changed", "review_comment"}),
 }
 """Too long to stand beside the rest: the exact prompt of a run has `am run show --prompt`. Or the
 engine's own business: until when an answer can be undone is shown instead."""
-ADDED: Mapping[type, tuple[str, ...]] = {Prompt: ("undo_until",), Budget: ("left_usd",)}
+ADDED: Mapping[type, tuple[str, ...]] = {
+    Prompt: ("undo_until",),
+    Budget: ("left_usd",),
+    Comment: ("state",),
+}
 
 
 def value(thing: object) -> Any:

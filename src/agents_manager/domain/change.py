@@ -51,16 +51,6 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewComment:
-    round: int
-    author: str
-    file: str | None
-    line: int | None
-    severity: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewRound:
     """A review of the work by a person or an agent."""
 
@@ -85,7 +75,6 @@ class Changes:
     """The review after which it changed; None: in all."""
     rounds: Sequence[ReviewRound]
     """Oldest first."""
-    comments: Sequence[ReviewComment]
     files: Sequence[ChangedFile]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agents_manager.domain import form
+from agents_manager.domain.comment import Comment, severity_word, told
 from agents_manager.domain.context import indented
 from agents_manager.domain.document import paragraph, text_lines
 from agents_manager.domain.pipeline import PromptType
@@ -14,24 +15,34 @@ from agents_manager.domain.run import READ_ONLY_MODES, Run
 MOST_QUOTED = 12
 LONGEST_QUOTED = 500
 
-_SEVERITY = {"must_fix": "Must Fix", "should_fix": "Should Fix", "suggestion": "Suggestion"}
+Threads = Mapping[tuple[str | None, str | None], Comment]
+"""Comments of reviews as they stand, by the review and what they are called in it."""
 
 
-def exchange(prompts: Iterable[Prompt], runs: Iterable[Run], run: Run) -> list[str]:
+def threads(said: Iterable[Comment]) -> Threads:
+    return {(c.review, c.review_comment): c for c in said if c.review}
+
+
+def exchange(
+    prompts: Iterable[Prompt], runs: Iterable[Run], run: Run, threads: Threads
+) -> list[str]:
     """Everything that was answered, but the rounds of review of this work."""
     by_id = _by_id(runs)
-    told = (_told(p) for p in prompts if not (_sent_back(p) and _concerns(p, by_id, run)))
+    told = (_told(p, threads) for p in prompts if not (_sent_back(p) and _concerns(p, by_id, run)))
     return [text for text in told if text]
 
 
-def rounds(prompts: Sequence[Prompt], runs: Sequence[Run], run: Run) -> list[str]:
+def rounds(prompts: Sequence[Prompt], runs: Sequence[Run], run: Run, threads: Threads) -> list[str]:
     """The rounds in which work of this kind, in this phase, was sent back."""
     by_id = _by_id(runs)
     asked = [p for p in prompts if _sent_back(p) and _concerns(p, by_id, run)]
     through_people = {p.run_id for p in prompts if p.type is PromptType.REVIEW}
     by_agents = [r for r in runs if _sends_back(r, run) and r.id not in through_people]
-    at = [(p.responded_at or p.created_at, _remarks(p)) for p in asked]
-    at += [(r.ended_at or r.created_at, _review_lines(r.payload or {})) for r in by_agents]
+    at = [(p.responded_at or p.created_at, _remarks(p, threads)) for p in asked]
+    at += [
+        (r.ended_at or r.created_at, _review_lines(r.payload or {}, r.id, threads))
+        for r in by_agents
+    ]
     in_order = [lines for _, lines in sorted(at, key=lambda entry: entry[0])]
     return [
         "\n".join([f"Round {number} (Changes Requested):", *lines])
@@ -39,7 +50,7 @@ def rounds(prompts: Sequence[Prompt], runs: Sequence[Run], run: Run) -> list[str
     ]
 
 
-def latest(prompts: Iterable[Prompt], runs: Iterable[Run]) -> str:
+def latest(prompts: Iterable[Prompt], runs: Iterable[Run], threads: Threads) -> str:
     """The last answer that no run has worked with to an outcome."""
     done = [r.ended_at for r in runs if r.outcome is not None and r.ended_at is not None]
     fresh = [
@@ -47,12 +58,12 @@ def latest(prompts: Iterable[Prompt], runs: Iterable[Run]) -> str:
         for p in prompts
         if p.responded_at is not None
         and all(ended <= p.responded_at for ended in done)
-        and (text := _told(p))
+        and (text := _told(p, threads))
     ]
     return max(fresh, key=lambda entry: entry[0])[1] if fresh else ""
 
 
-def _told(prompt: Prompt) -> str:
+def _told(prompt: Prompt, threads: Threads) -> str:
     response = prompt.response or {}
     match prompt.type:
         case PromptType.INFO_REQUEST if "questions" in prompt.payload:
@@ -68,7 +79,7 @@ def _told(prompt: Prompt) -> str:
         case PromptType.REVIEW | PromptType.DOCUMENT_REVIEW:
             what = f"{_reviewed(prompt.payload)} was"
             how = "sent back" if _sent_back(prompt) else "approved"
-            remarks = _remarks(prompt) if _sent_back(prompt) else _said(prompt)
+            remarks = (_remarks if _sent_back(prompt) else _said)(prompt, threads)
             return "\n".join([f"{what} {how}, with words:", *remarks]) if remarks else ""
         case PromptType.CHOICE if response.get("text"):
             return f"When the work had stopped, a person said: {indented(response['text'])}"
@@ -158,28 +169,35 @@ def _at_code(run: Run) -> bool:
     return run.mode not in READ_ONLY_MODES or run.mode == "review"
 
 
-def _remarks(prompt: Prompt) -> list[str]:
+def _remarks(prompt: Prompt, threads: Threads) -> list[str]:
     """The agent's review, where there was one, and what the person added."""
-    return [*_review_lines(prompt.payload.get("review") or {}), *_said(prompt)]
+    review: Mapping[str, Any] = prompt.payload.get("review") or {}
+    return [*_review_lines(review, prompt.run_id, threads), *_said(prompt, threads)]
 
 
-def _said(prompt: Prompt) -> list[str]:
-    return _review_lines(prompt.response or {}, str(prompt.payload.get("document") or ""))
+def _said(prompt: Prompt, threads: Threads) -> list[str]:
+    document = str(prompt.payload.get("document") or "")
+    return _review_lines(prompt.response or {}, prompt.id, threads, document)
 
 
-def _review_lines(review: Mapping[str, Any], document: str = "") -> list[str]:
+def _review_lines(
+    review: Mapping[str, Any], key: str | None, threads: Threads, document: str = ""
+) -> list[str]:
     lines = [indented(review["summary"])] if review.get("summary") else []
     comments = review.get("comments") or ()
     if isinstance(comments, str):
         return [*lines, indented(comments)]
-    return [*lines, *(_comment(c, document) for c in comments)]
+    known = [(threads.get((key, c.get("id"))), c) for c in comments]
+    return [*lines, *(told(said) if said else _comment(c, document) for said, c in known)]
 
 
 def _comment(comment: Mapping[str, Any], document: str) -> str:
+    """Of a document, or from before comments could be answered."""
     file, line = comment["file"], comment["line"]
     place = f"{file}:{line}" if file and line else file or (f"line {line}" if line else "")
     where = f" {indented(place)} -" if place else ""
-    said = f"- [{_SEVERITY[comment['severity']]}]{where} {indented(comment['comment'])}"
+    severity = severity_word(comment["severity"])
+    said = f"- [{severity}]{where} {indented(comment['comment'])}"
     return said if file or not line else "\n  ".join([said, *_quoted(document, line)])
 
 

@@ -1,12 +1,12 @@
 """What a task's work changes, in all or since a review, for those who look at it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents_manager.domain.change import Changes, FileChange, ReviewComment, ReviewRound
+from agents_manager.domain.change import Changes, FileChange, ReviewRound
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.run import Run, RunStatus
@@ -22,7 +22,6 @@ class _Work:
     ends: tuple[str, str] | None
     """None: nothing was committed yet."""
     rounds: Sequence[ReviewRound]
-    comments: Sequence[ReviewComment]
 
 
 async def of_task(s: Services, task_ref: str, since: int | None) -> Changes:
@@ -35,7 +34,6 @@ async def of_task(s: Services, task_ref: str, since: int | None) -> Changes:
         head_sha=head,
         since=since,
         rounds=work.rounds,
-        comments=work.comments,
         files=files,
     )
 
@@ -77,7 +75,6 @@ def _work(tx: Tx, task_ref: str) -> _Work:
         project=tx.projects.get(task.project_id),
         ends=ends,
         rounds=[review.round(number) for number, review in enumerate(reviews, 1)],
-        comments=[c for number, r in enumerate(reviews, 1) for c in r.comments(number)],
     )
 
 
@@ -106,17 +103,6 @@ class _Review:
             prompt_id=self.prompt_id,
             run_id=self.run_id,
         )
-
-    def comments(self, number: int) -> Iterable[ReviewComment]:
-        for one in self.said.get("comments") or ():
-            yield ReviewComment(
-                round=number,
-                author=self.by,
-                file=one.get("file"),
-                line=one.get("line"),
-                severity=one["severity"],
-                text=one["comment"],
-            )
 
 
 def _is_review(prompt: Prompt) -> bool:

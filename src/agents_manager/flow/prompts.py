@@ -20,7 +20,7 @@ from agents_manager.domain.prompt import (
     recommended_answer,
     validate_answer,
 )
-from agents_manager.domain.task import LOCAL, SYSTEM, Actor, Task
+from agents_manager.domain.task import LOCAL, SYSTEM, Actor, Project, Task
 from agents_manager.domain.transition import Refused
 from agents_manager.errors import (
     InvalidAnswer,
@@ -33,11 +33,13 @@ from agents_manager.flow import (
     asking,
     branches,
     budgets,
+    comments,
     planning,
     remedies,
     transitions,
     undoing,
 )
+from agents_manager.flow.comments import Quotes
 from agents_manager.flow.ports import Services, Tx
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
@@ -75,8 +77,11 @@ async def answer(
     """Takes an answer, or says field by field what is wrong, or who was faster. For `delay_s`
     nothing that follows from it begins, and it can be taken back."""
     undoing.check_delay(delay_s)
+    lines = await _quotes(s, prompt_id, raw)
     try:
-        return await s.store.write(lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s))
+        return await s.store.write(
+            lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s, lines)
+        )
     except _Refused as error:
         prompt, refused, fired = error.prompt, error.refused, error.fired
         await s.store.write(
@@ -128,6 +133,23 @@ async def review(
     return await answer(s, prompt.id, raw, actor, key=key, delay_s=delay_s)
 
 
+async def _quotes(s: Services, prompt_id: str, raw: Mapping[str, Any]) -> Quotes:
+    """Of a review of work: the lines that its comments are about."""
+
+    def read(tx: Tx) -> tuple[Prompt, Project]:
+        prompt = tx.prompts.find(prompt_id)
+        return prompt, tx.projects.get(tx.tasks.get(prompt.task_id).project_id)
+
+    prompt, project = await s.store.read(read)
+    if prompt.type is not PromptType.REVIEW or not raw.get("comments"):
+        return {}
+    try:
+        said = validate_answer(prompt.type, prompt.payload, raw)["comments"]
+    except InvalidAnswer:  # Told where it would be taken.
+        return {}
+    return await comments.quotes(s, project, prompt.payload.get("head_sha"), said)
+
+
 def _answer(
     tx: Tx,
     s: Services,
@@ -136,6 +158,7 @@ def _answer(
     actor: Actor,
     key: str | None,
     delay_s: float,
+    lines: Quotes,
 ) -> Answered:
     prompt = tx.prompts.find(prompt_id)
     if actor != BY_DEFAULT:
@@ -160,7 +183,7 @@ def _answer(
     )
     if not won:
         raise _too_late(tx, tx.prompts.get(prompt.id))
-    tx.events.add(prompt.task_id, _answered(prompt, response, actor), actor, now)
+    tx.events.add(prompt.task_id, _answered(tx, prompt, response, actor, lines), actor, now)
     if prompt.type is PromptType.BUDGET:
         budgets.answer(tx, s, prompt, BudgetAnswer.model_validate(response), actor)
     elif prompt.type is PromptType.CHOICE:
@@ -215,16 +238,21 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             assert what == "stay", what
 
 
-def _answered(prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> event.Event:
+def _answered(
+    tx: Tx, prompt: Prompt, response: Mapping[str, Any], actor: Actor, lines: Quotes
+) -> event.Event:
     via = actor.via or "api"
     if prompt.type in (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW):
+        said = tuple(response["comments"])
+        if prompt.type is PromptType.REVIEW:
+            said = comments.kept(tx, prompt.task_id, said, lines)
         return event.ReviewSubmitted(
             prompt=prompt.id,
             decision=response["decision"],
             by=actor.name,
             via=via,
             summary=response["summary"],
-            comments=tuple(response["comments"]),
+            comments=said,
             head_sha=prompt.payload.get("head_sha"),
         )
     if prompt.type is PromptType.SPLIT_PROPOSAL:

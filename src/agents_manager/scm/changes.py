@@ -1,13 +1,15 @@
 """What differs between two commits, file by file. Paths come from git and go back to it as they
 are, behind `--`: they are never options, patterns or text."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from agents_manager.domain.change import ChangedFile, FileChange, FileStatus, looks_generated
+from agents_manager.domain.lines import Became, hunks
 from agents_manager.scm.commits import DIFF_LIMIT, PLAIN, checked
-from agents_manager.scm.git import Place, git
+from agents_manager.scm.git import Place, commit_of, git
 
 MAX_TEXT = 1024 * 1024
+MAX_TEXTS = 32 * 1024 * 1024
 BINARY_LOOK = 8000
 """Git looks for NUL in so many bytes."""
 SUBMODULE = b"160000"
@@ -97,3 +99,50 @@ async def _text(place: Place, blob: str | None) -> str | None:
     if held.cut or len(held.stdout) > MAX_TEXT or b"\0" in held.stdout[:BINARY_LOOK]:
         return None
     return held.stdout.decode(errors="replace")
+
+
+async def became(
+    place: Place, old_sha: str, new_sha: str, paths: Collection[str]
+) -> dict[str, Became] | None:
+    for sha in (old_sha, new_sha):
+        if await commit_of(place, checked(sha)) is None:
+            return None
+    changed = {file.old_path or file.path: file for file in await files(place, old_sha, new_sha)}
+    return {
+        path: await _became(place, old_sha, new_sha, changed[path])
+        for path in paths
+        if path in changed
+    }
+
+
+async def _became(place: Place, old_sha: str, new_sha: str, file: ChangedFile) -> Became:
+    if file.status is FileStatus.DELETED:
+        return Became(None, ())
+    if file.binary:
+        return Became(file.path, None)
+    patch = await git(
+        place,
+        *("diff-tree", "-p", "--unified=0", *PLAIN, old_sha, new_sha, "--", *file.names),
+        limit=DIFF_LIMIT,
+    )
+    return Became(file.path, None if patch.cut else hunks(patch.stdout.decode(errors="replace")))
+
+
+async def texts(place: Place, sha: str, paths: Collection[str]) -> dict[str, str]:
+    """By one git, which is given a path a line."""
+    asked = [path for path in paths if "\n" not in path]
+    names = "".join(f"{checked(sha)}:{path}\n" for path in asked)
+    listed = await git(
+        place, "cat-file", "--batch", input=names.encode(errors="replace"), limit=MAX_TEXTS
+    )
+    found: dict[str, str] = {}
+    rest = listed.stdout
+    for path in asked:
+        head, _, rest = rest.partition(b"\n")
+        _, _, size = head.rpartition(b" ")
+        if not size.isdigit():  # It is not there.
+            continue
+        held, rest = rest[: int(size)], rest[int(size) + 1 :]
+        if b" blob " in head and b"\0" not in held[:BINARY_LOOK]:
+            found[path] = held.decode(errors="replace")
+    return found

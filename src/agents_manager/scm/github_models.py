@@ -83,10 +83,19 @@ class Review(Said):
 class LineComment(Said):
     path: str
     line: int | None = None
+    """None: it is outdated, or about the whole file."""
     original_line: int | None = None
+    original_commit_id: str | None = Field(default=None, pattern=r"^[0-9a-f]{40,64}$")
+    side: str | None = None
+    """`LEFT`: a line that the change takes away."""
+    diff_hunk: str = ""
     created_at: datetime
     pull_request_review_id: int | None = None
     in_reply_to_id: int | None = None
+
+    @property
+    def thread(self) -> int:
+        return self.in_reply_to_id or self.id
 
 
 class IssueComment(Said):

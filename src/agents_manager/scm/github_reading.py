@@ -2,13 +2,13 @@
 access to the repository count: anybody else can comment, and an agent reads what is said."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 import structlog
 
-from agents_manager.domain.comment import MAX_TEXT, Comment
+from agents_manager.domain.comment import MAX_QUOTE, MAX_TEXT, QUOTED, Answer, Comment
 from agents_manager.domain.names import visible
 from agents_manager.errors import ForgeError, ForgeUnavailable
 from agents_manager.flow.ports import OutsideReview, OwnReview
@@ -48,56 +48,77 @@ query($owner: String!, $name: String!, $number: Int!, $after: String) {
 
 
 async def comments(api: Api, number: int) -> list[Comment]:
-    """On lines, beside them, and what reviews say; the oldest first."""
+    """On lines with the answers to them, beside them, and what reviews say; the oldest first."""
     reviews = await api.pages(f"/pulls/{number}/reviews", Review)
     ours = {review.id for review in reviews if _is_ours(review)}
     on_lines = await api.pages(f"/pulls/{number}/comments", LineComment)
     beside = await api.pages(f"/issues/{number}/comments", IssueComment)
     resolved = await _known_resolved(api, number) if on_lines else frozenset[int]()
-    said = [
-        *(
-            _Placed(c, c.created_at, c.path, c.line or c.original_line, _thread(c) in resolved)
-            for c in on_lines
-            if c.pull_request_review_id not in ours
-        ),
-        *(_Placed(c, c.created_at) for c in beside),
-        *(
-            _Placed(r, r.submitted_at)
-            for r in reviews
-            if r.submitted_at and r.body and r.id not in ours
-        ),
+    written = [(r, r.submitted_at) for r in reviews if r.submitted_at and r.body]
+    said: list[tuple[Said, datetime]] = [
+        *((c, c.created_at) for c in on_lines if c.pull_request_review_id not in ours),
+        *((c, c.created_at) for c in beside),
+        *((r, at) for r, at in written if r.id not in ours),
     ]
-    heard = [one for one in said if one.said.trusted]
+    heard = [(one, at) for one, at in said if one.trusted]
     if len(heard) < len(said):
         left_out = len(said) - len(heard)
         log.info("github.strangers_left_out", pull=number, comments=left_out)
-    heard.sort(key=lambda one: (one.time, one.said.id))
-    return [one.comment(number) for one in heard]
+    heard.sort(key=lambda entry: (entry[1], entry[0].id))
+    return _threads(heard, number, resolved)
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    said: Said
-    time: datetime
-    file: str | None = None
-    line: int | None = None
-    resolved: bool = False
+def _threads(
+    heard: Sequence[tuple[Said, datetime]], number: int, resolved: frozenset[int]
+) -> list[Comment]:
+    """The first of a thread is the comment, and those after it are the answers."""
+    found: list[Comment] = []
+    begun: dict[int, int] = {}
+    for said, at in heard:
+        text = (said.body or "")[:MAX_TEXT]
+        if not isinstance(said, LineComment):
+            found.append(_comment(said, number, text, at))
+        elif said.thread in begun:
+            first = begun[said.thread]
+            answer = Answer(author=said.author, text=text, time=at)
+            found[first] = replace(found[first], answers=(*found[first].answers, answer))
+        else:
+            begun[said.thread] = len(found)
+            found.append(_on_line(said, number, text, resolved))
+    return found
 
-    def comment(self, pull: int) -> Comment:
-        return Comment(
-            number=None,
-            pull=pull,
-            author=self.said.author,
-            text=(self.said.body or "")[:MAX_TEXT],
-            file=self.file,
-            line=self.line,
-            resolved=self.resolved,
-            time=self.time,
-        )
+
+def _comment(said: Said, pull: int, text: str, at: datetime) -> Comment:
+    return Comment(
+        number=None,
+        pull=pull,
+        author=said.author,
+        text=text,
+        file=None,
+        line=None,
+        original_file=None,
+        original_line=None,
+        resolved=False,
+        time=at,
+    )
 
 
-def _thread(comment: LineComment) -> int:
-    return comment.in_reply_to_id or comment.id
+def _on_line(said: LineComment, pull: int, text: str, resolved: frozenset[int]) -> Comment:
+    # A line that the change takes away is none of the file as it is: its words say which.
+    left = said.side == "LEFT"
+    line, made_on = (None, None) if left else (said.line, said.original_line)
+    hunk = said.diff_hunk.split("\n")[1:][-1 if left else -QUOTED :]
+    return replace(
+        _comment(said, pull, text, said.created_at),
+        file=said.path,
+        line=line or made_on,
+        original_file=said.path,
+        original_line=made_on,
+        head_sha=said.original_commit_id,
+        quote="\n".join(one[1:][:MAX_QUOTE] for one in hunk if left or not one.startswith("-")),
+        outdated=made_on is not None and line is None,
+        resolved=said.thread in resolved,
+    )
 
 
 def _is_ours(said: Said) -> bool:

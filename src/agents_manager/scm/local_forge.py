@@ -59,7 +59,8 @@ class LocalForge:
     async def comments(self, project: Project, pull: PullRequest) -> list[Comment]:
         def read(tx: Tx) -> list[Comment]:
             log = tx.events.newest(pull.task_id, comment.CATEGORY, comment.MAX_HAPPENINGS)
-            return [c for c in comment.of_log(log) if c.pull == pull.number]
+            found = comment.of_log(log)
+            return [c for c in found if c.pull == pull.number and c.review is None]
 
         return await self._store.read(read)
 

@@ -6,13 +6,14 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event, names
 from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
+from agents_manager.domain.lines import Became
 from agents_manager.errors import (
     GitError,
     GitKilled,
@@ -201,6 +202,15 @@ class Worktrees:
 
     async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
         return await changes.file(Place(git_dir=await common_dir(repo)), base_sha, head_sha, file)
+
+    async def became(
+        self, repo: Path, old_sha: str, new_sha: str, paths: Collection[str]
+    ) -> dict[str, Became] | None:
+        place = Place(git_dir=await common_dir(repo))
+        return await changes.became(place, old_sha, new_sha, paths)
+
+    async def texts(self, repo: Path, sha: str, paths: Collection[str]) -> dict[str, str]:
+        return await changes.texts(Place(git_dir=await common_dir(repo)), sha, paths)
 
     async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:
         common = await common_dir(repo)

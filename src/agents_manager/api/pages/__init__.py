@@ -19,7 +19,6 @@ from agents_manager.api.pages.changes import (
     ChangedFile,
     Changes,
     FileChange,
-    ReviewComment,
     ReviewRound,
 )
 from agents_manager.api.pages.figures import (
@@ -195,7 +194,6 @@ __all__ = [
     "RetentionItem",
     "RetentionTotal",
     "Retried",
-    "ReviewComment",
     "ReviewRound",
     "Runs",
     "SavedPipeline",

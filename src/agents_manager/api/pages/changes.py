@@ -19,15 +19,6 @@ class ChangedFile(schemas.Out):
     """By its name: written by a program, such as a lock file."""
 
 
-class ReviewComment(schemas.Out):
-    round: int
-    author: str
-    file: str | None
-    line: int | None
-    severity: str
-    text: str
-
-
 class ReviewRound(schemas.Out):
     number: int
     at: datetime
@@ -48,7 +39,6 @@ class Changes(schemas.Out):
     since: int | None
     rounds: list[ReviewRound]
     """The reviews of the work, oldest first."""
-    comments: list[ReviewComment]
     files: list[ChangedFile]
 
 

@@ -82,8 +82,8 @@ async def list_targets(s: Services, actor: Caller, task_id: str) -> pages.Target
 async def get_changes(
     s: Services, task_id: str, query: Annotated[forms.ChangesQuery, Query()]
 ) -> pages.Changes:
-    """The files that the task's work changes, in all or since a review, with the reviews and their
-    comments."""
+    """The files that the task's work changes, in all or since a review, with the reviews; what was
+    said about them is among the task's comments."""
     return pages.Changes.of(await changes.of_task(s, task_id, query.since))
 
 

@@ -16,7 +16,7 @@ from agents_manager.cli.render import (
     short,
     title,
 )
-from agents_manager.domain.comment import Comment
+from agents_manager.domain.comment import Comment, State
 from agents_manager.domain.document import documents
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
@@ -187,11 +187,29 @@ def comments(found: Sequence[Comment]) -> Iterator[Block]:
         return
     for said in found:
         number = "" if said.number is None else f"{said.number}. "
-        state = "resolved" if said.resolved else "open"
-        where = [f"pull request #{said.pull}"] if said.pull else []
-        about = [said.author, ago(said.time), *where, *([said.place] if said.place else [])]
-        yield title(one_line(f"{number}{' · '.join(about)} · {state}"))
+        yield title(one_line(f"{number}{' · '.join(_about(said))}"))
+        if said.outdated:
+            yield from lines(said.quote, indent=5)
         yield from lines(said.text, indent=3)
+        for answer in said.answers:
+            yield Line(one_line(f"   {answer.author} answered · {ago(answer.time)}"), Tone.QUIET)
+            yield from lines(answer.text, indent=5)
+
+
+def _about(said: Comment) -> Iterator[str]:
+    yield said.author
+    yield ago(said.time)
+    if said.review:
+        yield "in a review"
+    if said.pull:
+        yield f"pull request #{said.pull}"
+    if said.severity:
+        yield said.severity.replace("_", " ")
+    if said.place:
+        yield f"{said.place} (outdated)" if said.outdated else said.place
+        if said.place != said.original_place:
+            yield f"was {said.original_place}"
+    yield "lines changed" if said.state is State.CHANGED else said.state.value
 
 
 def artifacts(found: Sequence[Artifact]) -> Iterator[Block]:

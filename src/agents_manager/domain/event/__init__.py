@@ -29,6 +29,7 @@ from agents_manager.domain.event.operation import ConfigBroken, ConfigRepaired, 
 from agents_manager.domain.event.people import (
     AnswerUndone,
     CommentAdded,
+    CommentAnswered,
     CommentResolved,
     PromptAnswered,
     PromptCreated,
@@ -129,6 +130,7 @@ Event = Annotated[
     | AnswerUndone
     | ReviewSubmitted
     | CommentAdded
+    | CommentAnswered
     | CommentResolved
     | SplitApproved
     | SplitRejected

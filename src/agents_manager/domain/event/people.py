@@ -78,7 +78,10 @@ class ReviewSubmitted(Happening):
     via: str
     summary: str | None
     comments: tuple[Mapping[str, Any], ...]
+    """Those on work have a `number` in the task, and as `quote` the lines that they are about."""
     head_sha: str | None
+    run: str | None = None
+    """The run of the agent that reviewed."""
 
     def says(self) -> str:
         what = "approved" if self.decision == "approved" else "asked for changes"
@@ -98,11 +101,28 @@ class CommentAdded(Happening):
     """The pull request it is about; None: the task."""
     file: str | None
     line: int | None
+    severity: str | None = None
+    head_sha: str | None = None
+    """The commit that it was made on."""
+    quote: str = ""
+    """The lines that it is about, as they were."""
 
     def says(self) -> str:
         line = f":{self.line}" if self.line else ""
         place = f" on {self.file}{line}" if self.file else ""
         return f"{self.by} commented{place}: {self.text}"
+
+
+class CommentAnswered(Happening):
+    category = "review"
+    type: Literal["comment.answered"] = "comment.answered"
+    number: int
+    """The comment's."""
+    by: str
+    text: str
+
+    def says(self) -> str:
+        return f"{self.by} answered comment {self.number}: {self.text}"
 
 
 class CommentResolved(Happening):

@@ -1,6 +1,6 @@
 """Where the work is done."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import Protocol
 
 from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
+from agents_manager.domain.lines import Became
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +172,17 @@ class Workspaces(Protocol):
 
     async def file(self, repo: Path, base_sha: str, head_sha: str, file: ChangedFile) -> FileChange:
         """How one of them differs."""
+        ...
+
+    async def became(
+        self, repo: Path, old_sha: str, new_sha: str, paths: Collection[str]
+    ) -> Mapping[str, Became] | None:
+        """What the files of these paths are in the newer commit, but those that did not change;
+        None where one of the commits is gone."""
+        ...
+
+    async def texts(self, repo: Path, sha: str, paths: Collection[str]) -> Mapping[str, str]:
+        """The files of a commit, as far as they are there and are text."""
         ...
 
     async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:

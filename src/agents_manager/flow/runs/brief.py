@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from agents_manager.domain import comment, context, conversation, template
 from agents_manager.domain.comment import Comment
@@ -15,7 +16,7 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
+from agents_manager.domain.task import Artifact, ArtifactType, Project, PullRequest, Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import branches, comments, retries
 from agents_manager.flow.ports import Agent, Services, Tx
@@ -58,6 +59,10 @@ BUDGETS: Mapping[str, int] = {
 }
 """Characters of each section. Where all together are more than the total, the first give way
 first."""
+HEED = (
+    "Mind what is open. Where it says that lines changed, see whether that settled it; what is"
+    " resolved is done."
+)
 LINE = 500
 MAX_OUTPUT = 2_000
 
@@ -94,14 +99,23 @@ async def _written(
     registry = registry_of(s, project)
     instructions = s.configs.of(project).instructions
     how_to_end = agent.how_to_end if agent else ""
-    pull = await s.store.read(
-        lambda tx: branches.pull_from(tx, task, branches.of_run(tx, s, run, task, project).branch)
-    )
-    said = await comments.gathered(s, project, task.id, [pull] if pull else [])
+    said = await _said(s, run, task, project)
     parts = await s.store.read(
         lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier, said)
     )
     return _addition(agent) + context.assembled(parts, tuple(BUDGETS))
+
+
+async def _said(s: Services, run: Run, task: Task, project: Project) -> list[Comment]:
+    """What people said about the work on the run's branch, where it is in the work as it is now."""
+
+    def read(tx: Tx) -> tuple[str, PullRequest | None]:
+        branch = branches.of_run(tx, s, run, task, project).branch
+        return branch, branches.pull_from(tx, task, branch)
+
+    branch, pull = await s.store.read(read)
+    head = await s.workspaces.stands_at(Path(project.path), branch)
+    return await comments.gathered(s, project, task.id, [pull] if pull else [], head)
 
 
 def _addition(agent: Agent | None) -> str:
@@ -137,7 +151,8 @@ def sections(
     artifacts = tx.tasks.artifacts(task.id)
     rules = s.configs.of(tx.projects.get(run.project_id), run).workspace
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
-    rounds = conversation.rounds(prompts, runs, run)
+    threads = conversation.threads(said)
+    rounds = conversation.rounds(prompts, runs, run, threads)
     return [
         _ours("Instructions", _instructions(s, run)),
         _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
@@ -147,13 +162,13 @@ def sections(
         _list(WORKSPACE, notes.of_workspace(tx, run, rules), f"am task events {task.id}"),
         _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
-        _quote(EXCHANGE, conversation.exchange(prompts, runs, run), show, newest=True),
-        _comments(said, f"am comment list {task.id}"),
+        _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
+        _comments([c for c in said if not c.review], f"am comment list {task.id}"),
         _review(rounds, run, show),
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
         _failed(retries.automatic(tx, run), runs, last),
-        _quote(ANSWER, [conversation.latest(prompts, runs)], show),
+        _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
         _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
     ]
@@ -251,7 +266,7 @@ def _documents(artifacts: Sequence[Artifact], task: Task) -> list[str]:
 
 def _comments(said: Sequence[Comment], where: str) -> Section:
     section = _list(COMMENTS, [comment.told(c) for c in said], where, newest=True)
-    return replace(section, before="What people said about this work. Mind what is open.")
+    return replace(section, before=f"What people said about this work. {HEED}")
 
 
 def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
@@ -262,7 +277,7 @@ def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
         heading=REVIEW,
         before=f"This is review iteration #{len(rounds) + 1}. Previous review feedback:",
         quoted=rounds,
-        after=wanted,
+        after=f"{wanted} {HEED}",
         budget=BUDGETS[REVIEW],
         newest=True,
         where=where,

@@ -10,7 +10,8 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
-from agents_manager.flow import budgets, remedies, retries, transitions
+from agents_manager.flow import budgets, comments, remedies, retries, transitions
+from agents_manager.flow.comments import Quotes
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import progress, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
@@ -24,6 +25,9 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
     await release(run, s)
     verdict = await progress.located(run, task, project, verdict, s)
     halted = await progress.halted(run, project, verdict, s)
+    review = question.agent_review(verdict.get("outcome"), verdict.get("payload")) or {}
+    head = verdict.get("head_sha")
+    lines = await comments.quotes(s, project, head, review.get("comments", ()))
 
     def write(tx: Tx) -> None:
         run = tx.runs.get(run_id)
@@ -47,7 +51,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             over_budget = verdict.get("over_budget", False)
             fail(tx, s, run_id, error, halted=halted, over_budget=over_budget)
         else:
-            _complete(tx, s, run, verdict, halted=halted)
+            _complete(tx, s, run, verdict, lines, halted=halted)
 
     await s.store.write(write)
 
@@ -95,7 +99,9 @@ def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None
         transitions.report(tx, s, run.task_id, fired, actor)
 
 
-def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict, *, halted: bool) -> None:
+def _complete(
+    tx: Tx, s: Services, run: Run, verdict: Verdict, lines: Quotes, *, halted: bool
+) -> None:
     now = s.clock.now()
     outcome, payload = verdict.get("outcome", ""), verdict.get("payload")
     inferred = verdict.get("inferred", False)
@@ -110,7 +116,8 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict, *, halted: bool) 
     tx.events.add(run.task_id, completed, actor, now)
     review = question.agent_review(outcome, payload)
     if review is not None:
-        tx.events.add(run.task_id, _reviewed(run, review, verdict), actor, now)
+        said = comments.kept(tx, run.task_id, review["comments"], lines)
+        tx.events.add(run.task_id, _reviewed(run, review, said, verdict), actor, now)
     if outcome == "plan_complete":
         tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
@@ -118,15 +125,21 @@ def _complete(tx: Tx, s: Services, run: Run, verdict: Verdict, *, halted: bool) 
     _go_on(tx, s, run, fired, halted=halted)
 
 
-def _reviewed(run: Run, review: Mapping[str, Any], verdict: Verdict) -> event.ReviewSubmitted:
+def _reviewed(
+    run: Run,
+    review: Mapping[str, Any],
+    said: tuple[Mapping[str, Any], ...],
+    verdict: Verdict,
+) -> event.ReviewSubmitted:
     return event.ReviewSubmitted(
         prompt=None,
         decision=review["decision"],
         by=run.agent or "agent",
         via="run",
         summary=review["summary"],
-        comments=tuple(review["comments"]),
+        comments=said,
         head_sha=verdict.get("head_sha"),
+        run=run.id,
     )
 
 
