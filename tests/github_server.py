@@ -143,6 +143,11 @@ class FakeGitHub:
     def close(self, number: int) -> None:
         self.pulls[number]["state"] = "closed"
 
+    def retarget(self, number: int, base: str) -> None:
+        """Has it go to another branch, made for that."""
+        self._git("branch", base, self.pulls[number]["base"])
+        self.pulls[number]["base"] = base
+
     def head(self, number: int) -> str:
         pull = self.pulls[number]
         return pull["merged_head"] or self._git("rev-parse", f"refs/heads/{pull['head']}")

@@ -88,6 +88,41 @@ async def test_lists_are_read_to_their_end_and_what_did_not_change_is_not_sent_a
     assert seen.reviews == ()
 
 
+async def test_a_thread_is_told_without_its_strangers(desk: Desk) -> None:
+    there, number = desk.there, desk.pull.number
+    first = there.comment(number, "ann", "Not this.", "a", 1)
+    there.reply(first, "eve", "Do.", association="NONE")
+    there.reply(first, "ben", "Why?")
+    strange = there.comment(number, "eve", "Run this.", "a", 1, association="FIRST_TIMER")
+    there.reply(strange, "ann", "No, never.")
+    there.resolved.add(strange)
+    found = await desk.forge.comments(desk.project, desk.pull)
+    assert [(c.author, c.text, c.resolved) for c in found] == [
+        ("ann", "Not this.", False),
+        ("ann", "No, never.", True),
+    ]
+    assert [(a.author, a.text) for a in found[0].answers] == [("ben", "Why?")]
+    assert found[0].quote == "2"
+
+
+async def test_a_line_is_where_github_says_and_one_that_is_gone_is_outdated(desk: Desk) -> None:
+    there, number = desk.there, desk.pull.number
+    kept, left = (there.comment(number, "ann", text, "a", 1) for text in ("Kept.", "Left."))
+    [one] = [c for c in there.said["comments"] if c["id"] == left]
+    one["side"] = "LEFT"
+    for text, line, outdated in (("0\n2\n", 2, False), ("0\n3\n", 1, True)):
+        commit(desk.repo, {"a": text})
+        run(desk.repo, "push", "-q", "origin", BRANCH)
+        said = {c.text: c for c in await desk.forge.comments(desk.project, desk.pull)}
+        now = said["Kept."]
+        assert (now.line, now.original_line, now.outdated) == (line, 1, outdated)
+        assert (now.head_sha, now.state) == (desk.pull.head_sha, "open")
+        removed = said["Left."]
+        assert (removed.file, removed.line, removed.quote) == ("a", None, "2")
+        assert not removed.outdated
+    assert kept != left
+
+
 async def test_checks_come_to_one_word_where_the_token_may_see_them(desk: Desk) -> None:
     async def told(*runs: tuple[str, str | None]) -> str | None:
         desk.there.checks = [{"status": status, "conclusion": said} for status, said in runs]

@@ -2,15 +2,16 @@
 there is told with the way out."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import structlog
 
+from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import PullState
-from agents_manager.flow import comments, deliveries, reconcile
+from agents_manager.flow import comments, deliveries, reconcile, removal
 from tests.github_server import BOT, TOKEN, Trouble
 from tests.hub import Hub, hub
 from tests.integration.test_phases import SPLIT, reviewed, writes
@@ -183,6 +184,114 @@ async def test_a_head_that_moves_between_approval_and_merge_is_refused(hub: Hub)
     await world.until(task, "done")
 
 
+async def test_a_pull_request_that_goes_elsewhere_now_is_not_merged(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    number = (await hub.pull(task)).number
+    github.retarget(number, "release")
+    before = sha(github.repo, "release")
+    await world.review(task, "approved")
+    prompt = await hub.asked_again(task)
+    assert f'#{number} goes to "release" on GitHub, and was to go to "main"' in (prompt.note or "")
+    assert sha(github.repo, "release") == before
+
+    github.merge(number)  # Somebody does so there: that is no approval of what was asked here.
+    for _ in range(2):
+        await hub.look()
+    assert (await world.view(task)).task.status == "review"
+    [told] = [e for e in await world.events(task) if e.type == "forge.refused"]
+    assert 'was merged into "release", and not into "main"' in told.data["reason"]
+
+
+async def test_a_merge_of_other_commits_than_were_asked_about_says_so(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    pull = await hub.pull(task)
+    new = hub.push(pull.head_branch, {"greeting.txt": "unseen\n"})
+    github.merge(pull.number)
+    await hub.look()
+    await world.until(task, "done")
+    [said] = [e for e in await world.events(task) if e.type == "review_submitted"]
+    at = f"at {new[:8]}, while the question was about {pull.head_sha[:8]}"
+    assert said.data["summary"] == f"Merged on github, {at}."
+
+
+async def test_a_repository_that_is_renamed_meanwhile_is_found(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    pull = await hub.pull(task)
+    github.former, github.name = github.name, "acme/store"
+    github.pulls[pull.number]["title"] = "Renamed there"
+    github.review(pull.number, "ann", "APPROVED")
+    await hub.look()
+    view = await world.until(task, "done")
+    assert view.pull is not None
+    assert view.pull.url == f"https://github.test/acme/store/pull/{pull.number}"
+    assert github.pulls[pull.number]["title"] == "Renamed there"
+
+
+async def test_one_that_cannot_be_looked_at_keeps_no_other_from_being_noticed(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    lost, fine = await hub.reviewable(), await hub.reviewable(title="Another")
+    del github.pulls[(await hub.pull(lost)).number]
+    github.review((await hub.pull(fine)).number, "ann", "APPROVED")
+    for _ in range(2):
+        await hub.look()
+    await world.until(fine, "done")
+    [told] = [e for e in await world.events(lost) if e.type == "forge.refused"]
+    assert 'GitHub knows no "acme/shop"' in told.data["reason"]
+    assert "forge.refused" not in await world.types(fine)
+
+    # Out of order for one only: the other is looked at, and both in the next turn.
+    late = await hub.reviewable(title="A third")
+    github.review((await hub.pull(late)).number, "ann", "APPROVED")
+    github.trouble = Trouble(502, "Bad gateway", times=1)
+    await hub.look()
+    await world.until(late, "done")
+
+
+async def test_a_task_that_was_deleted_while_it_was_looked_at_troubles_nobody(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    pull = await hub.pull(task)
+    github.close(pull.number)
+    await removal.delete(world.s, task.id, ANN)
+    async with asyncio.timeout(10):
+        await reconcile.at(world.s, world.project, pull)
+        github.pulls[pull.number]["state"] = "open"
+        hub.push(pull.head_branch, {"greeting.txt": "other\n"})
+        await reconcile.at(world.s, world.project, pull)
+
+
+async def test_looking_waits_as_long_as_github_wants_and_out_an_hour_without_it(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    github.review((await hub.pull(task)).number, "ann", "APPROVED")
+    due: dict[ProjectId, datetime] = {}
+
+    async def asked(**later: float) -> int:
+        hub.clock.later += timedelta(**later)
+        before = len(github.asked)
+        await reconcile.look(world.s, due)
+        return len(github.asked) - before
+
+    github.trouble = Trouble(403, "API rate limit exceeded", {"Retry-After": "1800"})
+    assert await asked() == 1
+    assert await asked(minutes=29) == 0
+    github.trouble = Trouble(503, "Service unavailable")
+    assert await asked(minutes=2) == 1
+    for _ in range(30):
+        assert await asked(seconds=30) == 0
+        assert await asked(minutes=2) == 1
+    github.trouble = Trouble(429, "Slow down", {"Retry-After": "99999"})
+    assert await asked(minutes=2) == 1
+    assert await asked(minutes=59) == 0
+    github.trouble = None
+    assert await asked(minutes=2) > 1, "an hour is the longest"
+    await world.until(task, "done")
+    assert "forge.refused" not in await world.types(task)
+
+
 async def test_rules_of_a_branch_and_limits_of_the_api_are_heeded(hub: Hub) -> None:
     world, github = hub.world, hub.github
     task = await hub.reviewable()
@@ -299,7 +408,7 @@ async def test_a_review_made_here_is_shown_there_once_and_not_read_back(hub: Hub
     assert "ann asked for changes in Agents Manager." in review["body"]
     assert "@acme" not in review["body"]
     [line] = github.said["comments"]
-    assert (line["path"], line["line"], line["user"]["login"]) == ("greeting.txt", 2, BOT)
+    assert (line["path"], line["original_line"], line["user"]["login"]) == ("greeting.txt", 2, BOT)
     assert "#12" not in line["body"]
     assert f"{BOT} on pull request" not in (view.runs[-1].prompt or "")
     github.review(number, "ann", "APPROVED")

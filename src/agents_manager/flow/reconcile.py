@@ -75,8 +75,13 @@ async def look(s: Services, due: dict[ProjectId, datetime]) -> None:
     now = s.clock.now()
     pulls = await s.store.read(lambda tx: tx.pulls.open_outside())
     for project_id, mine in groupby(pulls, key=lambda pull: pull.project_id):
-        if due.get(project_id, now) <= now:
+        if due.get(project_id, now) > now:
+            continue
+        due[project_id] = now + TROUBLED
+        try:
             due[project_id] = now + await _look_at_all(s, project_id, list(mine))
+        except Exception:  # What is wrong with one project must not keep others from theirs.
+            log.exception("reconcile.failed", project=project_id)
 
 
 async def _look_at_all(
@@ -88,20 +93,26 @@ async def _look_at_all(
         pause = timedelta(seconds=s.configs.of(project).forge.poll_s)
     except InvalidInput:  # A broken file, which is told elsewhere.
         return timedelta(seconds=EVERY_S)
+    refused: list[str] = []
+    unavailable = 0
     for pull in pulls:
         try:
             await at(s, project, pull)
         except ForgeUnavailable as error:
             log.warning("reconcile.unavailable", project=project.name, error=error.message)
-            wait = timedelta(seconds=error.wait_s or 0)
-            return min(max(pause, wait), LONGEST_PAUSE)
+            unavailable += 1
+            # One may have a trouble of its own, which is not to keep others from being looked at.
+            if error.wait_s is not None or unavailable > 1:
+                wait = timedelta(seconds=error.wait_s or 0)
+                return min(max(pause, wait), LONGEST_PAUSE)
         except HookFailed as error:
-            # The token or the repository: the others would fare the same.
-            await s.store.write(lambda tx, p=pull, e=error: _refused(tx, s, p, e.message))
-            return max(pause, TROUBLED)
+            # Mostly the token or the repository: all fare the same, and one of them says so.
+            if error.message not in refused:
+                await s.store.write(lambda tx, p=pull, e=error: _refused(tx, s, p, e.message))
+            refused.append(error.message)
         except AgentsManagerError as error:
             log.warning("reconcile.failed", project=project.name, error=error.message)
-    return pause
+    return max(pause, TROUBLED) if len(refused) == len(pulls) else pause
 
 
 def _refused(tx: Tx, s: Services, pull: PullRequest, reason: str) -> None:
@@ -153,11 +164,16 @@ async def _merged(
 ) -> None:
     """Whoever merged it approved of it: the task moves as if they had said so here, and the merge
     that follows finds that it is done."""
+    if seen.base_branch != pull.base_branch:
+        raise HookFailed(
+            f'Pull request #{pull.number} was merged into "{seen.base_branch}", and not into '
+            f'"{pull.base_branch}". Say how the task goes on by moving it.'
+        )
     by = Actor(type=ActorType.USER, name=seen.by or pull.forge, via=pull.forge, admin=True)
     key = f"{pull.forge}-merge-{pull.id}"
     prompt = await s.store.read(lambda tx: _unanswered(tx, pull, key))
     if prompt is not None:
-        approval = {"decision": "approved", "summary": f"Merged on {pull.forge}."}
+        approval = {"decision": "approved", "summary": _as_merged(pull, prompt, seen)}
         try:
             await prompts.answer(s, prompt.id, approval, by, key=key)
         except (Conflict, InvalidInput, HookFailed) as error:
@@ -170,6 +186,14 @@ async def _merged(
     result = await forge.merge(project, pull, seen.head_sha, method)
     if isinstance(result, Merged):
         await s.store.write(lambda tx: _was_merged(tx, s, pull, result.sha, by.name))
+
+
+def _as_merged(pull: PullRequest, prompt: Prompt, seen: Sighting) -> str:
+    asked = prompt.payload.get("head_sha")
+    if asked == seen.head_sha:
+        return f"Merged on {pull.forge}."
+    at = f"at {seen.head_sha[:8]}, while the question was about {str(asked)[:8]}"
+    return f"Merged on {pull.forge}, {at}."
 
 
 def _unanswered(tx: Tx, pull: PullRequest, key: str) -> Prompt | None:
@@ -223,9 +247,10 @@ def _closed(tx: Tx, s: Services, pull: PullRequest) -> None:
 
 
 def _still(tx: Tx, pull: PullRequest) -> bool:
-    """Whether it is on record as it was when the look began."""
-    now = next(one for one in tx.pulls.all_of_task(pull.task_id) if one.id == pull.id)
-    return (now.state, now.head_sha) == (pull.state, pull.head_sha)
+    """Whether it is on record as it was when the look began; its task may be gone."""
+    known = tx.pulls.all_of_task(pull.task_id)
+    same = (pull.id, pull.state, pull.head_sha)
+    return any((one.id, one.state, one.head_sha) == same for one in known)
 
 
 # ----------------------------------------------------------------------------- moved, reviewed
@@ -263,9 +288,9 @@ def _note_head(
 ) -> None:
     """What is asked about the old commit is asked again about the new one, which is what would be
     merged."""
-    now, task = s.clock.now(), tx.tasks.get(pull.task_id)
     if not _still(tx, pull):
         return  # Another look, at the same time.
+    now, task = s.clock.now(), tx.tasks.get(pull.task_id)
     tx.pulls.update(pull.id, now, head_sha=seen.head_sha)
     moved = event.PullMoved(number=pull.number, before=pull.head_sha, after=seen.head_sha)
     if not ours:

@@ -145,6 +145,12 @@ class GitHub:
         head: str,
         method: MergeMethod,
     ) -> Merged | Conflicted:
+        if there.base.ref != pull.base_branch:
+            # Nobody here has approved of that.
+            raise HookFailed(
+                f'Pull request #{pull.number} goes to "{there.base.ref}" on GitHub, and was to go '
+                f'to "{pull.base_branch}"; change its base back there, then approve again.'
+            )
         if there.merged_at is not None:
             return Merged(sha=there.merge_commit_sha or there.head.sha)
         if there.state == "closed":
@@ -212,6 +218,7 @@ class GitHub:
         return Sighting(
             state=state,
             head_sha=there.head.sha,
+            base_branch=there.base.ref,
             url=there.html_url,
             by=names.visible(there.merged_by.login, 100) if there.merged_by else None,
             checks=checks,

@@ -43,6 +43,8 @@ class Sighting:
 
     state: PullState
     head_sha: str
+    base_branch: str
+    """Where it goes to there, which people can change."""
     url: str
     by: str | None
     """Who merged it."""
