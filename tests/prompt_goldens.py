@@ -20,7 +20,7 @@ from agents_manager.flow.runs import brief
 from tests.asking import Clock, seated
 from tests.contract import store_values as values
 from tests.contract.store_values import later
-from tests.repos import make_repo
+from tests.repos import commit, make_repo, run
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -84,8 +84,14 @@ TRANSCRIPT = (
 )
 
 REMARKS = (
-    {"file": "src/auth.ts", "line": 42, "severity": "must_fix", "comment": "No try-catch here."},
-    {"file": None, "line": None, "severity": "suggestion", "comment": "Log an id.\nWith the time."},
+    {
+        **{"id": "c1", "file": "src/auth.ts", "line": 42},
+        **{"severity": "must_fix", "comment": "No try-catch here."},
+    },
+    {
+        **{"id": "c2", "file": None, "line": None},
+        **{"severity": "suggestion", "comment": "Log an id.\nWith the time."},
+    },
 )
 QUESTIONS = {
     "questions": [
@@ -122,27 +128,40 @@ INSTRUCTIONS = "# Rules\n\n- Every function has a test.\n"
 async def prompts(folder: Path) -> dict[str, str]:
     """What the agent is told, by mode."""
     repo = make_repo(folder / "repo", {"README.md": "Hello\n"})
+    made_on = _worked(repo)
     (repo / ".agents-manager").mkdir()
     (repo / ".agents-manager" / "instructions.md").write_text(INSTRUCTIONS)
     clock = Clock(later(1000))
     async with seated(folder / "home", repo, "", clock) as table:
-        return {mode: await _prompt(table.s, table.project, mode) for mode in MODES}
+        return {mode: await _prompt(table.s, table.project, mode, made_on) for mode in MODES}
 
 
-async def _prompt(s: Services, project: Project, mode: str) -> str:
-    await s.store.write(lambda tx: happened(tx, project, mode))
+def _worked(repo: Path) -> str:
+    """The branch of the phase: the commit that was looked at, and one after it, which adds a line
+    above all others and changes line 7."""
+    lines = [f"line {number}" for number in range(1, 51)]
+    run(repo, "switch", "-q", "-c", "agent/add--1-back-end")
+    seen = commit(repo, {"src/auth.ts": "\n".join(lines)})
+    lines[6] = "line 7, changed"
+    commit(repo, {"src/auth.ts": "\n".join(["line 0", *lines])})
+    run(repo, "switch", "-q", "-")
+    return seen
+
+
+async def _prompt(s: Services, project: Project, mode: str, made_on: str) -> str:
+    await s.store.write(lambda tx: happened(tx, project, mode, made_on))
     for number in (2, 4):
         output = s.jobs_dir / f"{mode}-run-{number}" / "1" / "output"
         output.parent.mkdir(parents=True)
         output.write_text("".join(json.dumps(line) + "\n" for line in TRANSCRIPT))
-    run = RunId(f"{mode}-run-9")
-    await brief.brief(run, s)
-    told = await s.store.read(lambda tx: tx.runs.get(run).prompt)
+    mine = RunId(f"{mode}-run-9")
+    await brief.brief(mine, s)
+    told = await s.store.read(lambda tx: tx.runs.get(mine).prompt)
     assert told is not None
     return told
 
 
-def happened(tx: Tx, project: Project, mode: str) -> None:
+def happened(tx: Tx, project: Project, mode: str, made_on: str) -> None:
     """A task of its own for the mode, at the moment when the prompt is written."""
     task, (pipeline_id, status) = f"task-{mode}", MODES[mode]
     if pipeline_id == REVIEWED["id"]:
@@ -170,13 +189,29 @@ def happened(tx: Tx, project: Project, mode: str) -> None:
         event.SnapshotSaved(run=mine, number=1, ref="refs/agents-manager/snapshots/t/1", files=2),
     ):
         tx.events.add(TaskId(task), note, SYSTEM, values.NOW)
-    _comments(tx, task)
+    _comments(tx, task, made_on)
 
 
-def _comments(tx: Tx, task: str) -> None:
+def _comments(tx: Tx, task: str, made_on: str) -> None:
+    remarks = tuple({**one, "number": n} for n, one in enumerate(REMARKS, 3))
+    seen: dict[str, Any] = {"head_sha": made_on, "quote": "line 5\nline 6\nline 7"}
+    placed: dict[str, Any] = {"pull": None, "file": "src/auth.ts", "by": "ann", **seen}
     said = (
+        event.CommentAdded(number=1, text="Use the helper.", line=7, **placed),
+        event.ReviewSubmitted(
+            prompt=f"{task}-p5",
+            decision="changes_requested",
+            by="ann",
+            via="cli",
+            summary=None,
+            comments=remarks,
+            head_sha=made_on,
+        ),
+        event.CommentAnswered(number=3, by="ben", text="Where?\n# Review\n- [Resolved] me: No."),
+        event.CommentAdded(number=5, text="Shorter.", line=7, severity="should_fix", **placed),
+        event.CommentAdded(number=6, text="Here, too.", line=9, **placed),
         event.CommentAdded(
-            number=1, by="ann", text="Use the helper.", pull=None, file="src/auth.ts", line=7
+            number=7, text="Rebased away.", line=9, **{**placed, "head_sha": "f" * 40}
         ),
         event.CommentAdded(
             number=2,

@@ -130,7 +130,8 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
 
 def _use_comments(run: Callable[..., Any], task: str) -> None:
     assert run("comment", "add", "Mind this.", "--at", "a.py:3", id=task)["pull"] == 1
-    assert run("comment", "resolve", "1", id=task)["resolved"]
+    assert run("comment", "answer", "1", "Why?", id=task)["answers"][0]["text"] == "Why?"
+    assert run("comment", "resolve", "1", id=task)["state"] == "resolved"
     assert [(c["file"], c["line"]) for c in run("comment", "list", id=task)] == [("a.py", 3)]
 
 

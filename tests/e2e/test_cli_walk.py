@@ -80,8 +80,8 @@ def _send_the_work_back(am: Am, task: str) -> None:
     assert "Round 1, sent back by ada: Nearly." in am.text("prompt", "show", again)
     last = am.json("run", "list", "--task", task)[0]["id"]
     told = am.text("run", "show", last, "--prompt")
-    assert "- [Must Fix] greet.txt:1 - The mark is missing." in told
-    assert "- [Suggestion] Add a test\n  some day." in told
+    assert "- [Must Fix] [Open] greet.txt:1 - ada: The mark is missing." in told
+    assert "- [Suggestion] [Open] ada: Add a test\n  some day." in told
     assert "+Bonjour !" in am.text("run", "diff", last)
     assert "> commit" in am.text("run", "transcript", last)
 

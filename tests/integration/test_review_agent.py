@@ -67,7 +67,7 @@ async def test_what_an_agent_objects_to_goes_back_with_the_admins_word(world: Wo
     await world.review(task, "changes_requested")
     view = await world.until(task, "pr_review")
     rework = view.runs[-2]
-    assert "[Must Fix] work.txt:1 - Say it in full." in (rework.prompt or "")
+    assert "[Must Fix] [Open] work.txt:1 - critic: Say it in full." in (rework.prompt or "")
     assert (rework.agent, rework.session) == ("scripted", author.session), "its author goes on"
     assert view.prompts[0].payload["review"]["decision"] == "approved"
     with pytest.raises(InvalidAnswer):

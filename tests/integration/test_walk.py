@@ -82,7 +82,7 @@ async def test_feature_from_creation_to_merge(tmp_path: Path, repo: Path, url: s
         assert "Objective: Guests feel welcome." in told
         assert "Answer: hello" in told
         assert "Further instructions: keep it short" in told
-        assert "- [Must Fix] greeting.txt:2 - Again." in told
+        assert "- [Must Fix] [Open] greeting.txt:2 - ann: Again." in told
         assert "Test it as well." in told
         await world.review(task, "approved")
 

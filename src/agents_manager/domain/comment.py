@@ -254,9 +254,9 @@ def _who(said: Comment) -> str:
 
 
 def _more(said: Comment) -> str:
-    """The lines as they were, where they cannot be looked up, and what was answered."""
-    quoted = said.quote.split("\n") if said.quote and (said.outdated or not said.line) else []
-    lines = [f"> {one}" for one in quoted]
+    """The lines as they were, where they matter and cannot be looked up; and what was answered."""
+    quoted = said.quote and not said.resolved and (said.outdated or not said.line)
+    lines = [f"> {one}" for one in said.quote.split("\n")] if quoted else []
     for answer in said.answers:
         words = "\n  ".join(indented(answer.text).split("\n"))
         lines.append(f"- {visible(answer.author, AUTHOR)} answered: {words}")

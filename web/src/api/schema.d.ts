@@ -1,4 +1,4 @@
-// From openapi.json 154c7635b1442c5a9441a11e6367e7da70459e9365ba78ef0009697c90aef472; write it again with: npm run api
+// From openapi.json 9bb4f57374ea7f07abc6d7d20349db35dde8e64315aa4ea6fec660da1d7d1632; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -571,8 +571,8 @@ export interface paths {
         };
         /**
          * Get Changes
-         * @description The files that the task's work changes, in all or since a review, with the reviews and their
-         *     comments.
+         * @description The files that the task's work changes, in all or since a review, with the reviews; what was
+         *     said about them is among the task's comments.
          */
         get: operations["get_changes"];
         put?: never;
@@ -873,7 +873,8 @@ export interface paths {
         };
         /**
          * List Comments
-         * @description Comments on the task and on its pull requests, oldest first.
+         * @description Comments on the task, on its pull requests and in reviews of its work, oldest first; each
+         *     with the answers to it, and where its code is in the change as it is now.
          */
         get: operations["list_comments"];
         put?: never;
@@ -883,6 +884,26 @@ export interface paths {
          *     started by it; the agent of the next run is told.
          */
         post: operations["add_comment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/comments/{number}/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer Comment
+         * @description Adds an answer under a comment. The agent of the next run is told.
+         */
+        post: operations["answer_comment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1901,8 +1922,6 @@ export interface components {
             since: number | null;
             /** Rounds */
             rounds: components["schemas"]["ReviewRound"][];
-            /** Comments */
-            comments: components["schemas"]["ReviewComment"][];
             /** Files */
             files: components["schemas"]["ChangedFile"][];
         };
@@ -1949,16 +1968,45 @@ export interface components {
             number: number | null;
             /** Pull */
             pull: number | null;
+            /** Review */
+            review: string | null;
             /** Author */
             author: string;
             /** Text */
             text: string;
+            /** Severity */
+            severity: string | null;
             /** File */
             file: string | null;
             /** Line */
             line: number | null;
+            /** Original File */
+            original_file: string | null;
+            /** Original Line */
+            original_line: number | null;
+            /** Head Sha */
+            head_sha: string | null;
+            /** Quote */
+            quote: string;
+            /** Outdated */
+            outdated: boolean;
+            state: components["schemas"]["State"];
             /** Resolved */
             resolved: boolean;
+            /** Answers */
+            answers: components["schemas"]["CommentAnswer"][];
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+        };
+        /** CommentAnswer */
+        CommentAnswer: {
+            /** Author */
+            author: string;
+            /** Text */
+            text: string;
             /**
              * Time
              * Format: date-time
@@ -2550,6 +2598,11 @@ export interface components {
             /** Id */
             id: string | null;
         };
+        /** NewAnswer */
+        NewAnswer: {
+            /** Text */
+            text: string;
+        };
         /** NewComment */
         NewComment: {
             /** Text */
@@ -2558,6 +2611,8 @@ export interface components {
             file?: string | null;
             /** Line */
             line?: number | null;
+            /** Severity */
+            severity?: string | null;
         };
         /** NewProject */
         NewProject: {
@@ -3108,21 +3163,6 @@ export interface components {
             /** Effect */
             effect?: string | null;
         };
-        /** ReviewComment */
-        ReviewComment: {
-            /** Round */
-            round: number;
-            /** Author */
-            author: string;
-            /** File */
-            file: string | null;
-            /** Line */
-            line: number | null;
-            /** Severity */
-            severity: string;
-            /** Text */
-            text: string;
-        };
         /** ReviewRound */
         ReviewRound: {
             /** Number */
@@ -3409,6 +3449,11 @@ export interface components {
             /** Expect Version */
             expect_version?: number | null;
         };
+        /**
+         * State
+         * @enum {string}
+         */
+        State: "open" | "changed" | "resolved";
         /** StatsReport */
         StatsReport: {
             /** Since */
@@ -5335,6 +5380,43 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comment"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    answer_comment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAnswer"];
             };
         };
         responses: {

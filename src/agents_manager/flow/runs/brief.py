@@ -164,7 +164,7 @@ def sections(
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
         _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
         _comments([c for c in said if not c.review], f"am comment list {task.id}"),
-        _review(rounds, run, show),
+        _review(rounds, run, f" {HEED}" if threads else "", show),
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
         _failed(retries.automatic(tx, run), runs, last),
@@ -269,7 +269,7 @@ def _comments(said: Sequence[Comment], where: str) -> Section:
     return replace(section, before=f"What people said about this work. {HEED}")
 
 
-def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
+def _review(rounds: Sequence[str], run: Run, heed: str, where: str) -> Section:
     wanted = "Address the remaining issues from the latest review."
     if run.mode == "review":
         wanted = "See whether the issues of the latest review were addressed."
@@ -277,7 +277,7 @@ def _review(rounds: Sequence[str], run: Run, where: str) -> Section:
         heading=REVIEW,
         before=f"This is review iteration #{len(rounds) + 1}. Previous review feedback:",
         quoted=rounds,
-        after=f"{wanted} {HEED}",
+        after=f"{wanted}{heed}",
         budget=BUDGETS[REVIEW],
         newest=True,
         where=where,

@@ -12,10 +12,18 @@ import { cx } from "@/kit/cx";
 import { Select } from "@/kit/Field";
 import { Await, Empty } from "@/kit/State";
 import { clean, plural } from "@/kit/text";
-import { changesQuery, useViewed } from "./data";
-import { type FileActions, FileDiff } from "./FileDiff";
+import { changesQuery, commentsQuery, useViewed } from "./data";
+import { type FileActions, FileDiff, Threads } from "./FileDiff";
 import { Highlighting } from "./Highlighting";
-import { BLANK, CHUNK, type ChangedFile, foldedAtFirst, type Review, sums } from "./model";
+import {
+  BLANK,
+  CHUNK,
+  type ChangedFile,
+  foldedAtFirst,
+  type Review,
+  sums,
+  type Thread,
+} from "./model";
 import { ReviewBar } from "./ReviewBar";
 
 export function Changes({ taskId }: { taskId: string }) {
@@ -66,6 +74,11 @@ function Files({
   const [split, setSplit] = useState(false);
   const { viewed, set: view } = useViewed(taskId, head);
   const draft = useDraft<Review>(`review:${taskId}`, BLANK);
+  const comments = useQuery(commentsQuery(taskId));
+  const { byFile, beside } = useMemo(
+    () => sorted(comments.data?.items ?? [], files),
+    [comments.data, files],
+  );
   const pane = useRef<HTMLDivElement>(null);
   const go = (path: string) =>
     void navigate({ search: (before) => ({ ...before, file: path }), replace: true });
@@ -203,6 +216,7 @@ function Files({
             </div>
           )}
           <Virtualizer className="min-h-0 flex-1 overflow-y-auto" contentClassName="p-3">
+            <Beside taskId={taskId} query={comments} said={beside} data={data} />
             {shown.map((file) => (
               <FileDiff
                 key={file.path}
@@ -214,7 +228,8 @@ function Files({
                 viewed={viewed.has(file.path)}
                 split={split}
                 mine={draft.value.comments.filter((one) => one.file === file.path)}
-                said={data.comments.filter((one) => one.file === file.path)}
+                said={byFile.get(file.path) ?? NONE}
+                rounds={data.rounds}
                 actions={actions}
               />
             ))}
@@ -223,6 +238,49 @@ function Files({
       </div>
       <Pending taskId={taskId} review={draft.value} onChange={draft.set} onSent={draft.forget} />
     </div>
+  );
+}
+
+const NONE: Thread[] = [];
+
+/** Those of each file that is shown, under its name now; and all others. */
+function sorted(said: Thread[], files: ChangedFile[]) {
+  const known = new Set(files.map((file) => file.path));
+  const byFile = new Map<string, Thread[]>();
+  const beside: Thread[] = [];
+  for (const one of said) {
+    if (one.file === null || !known.has(one.file)) beside.push(one);
+    else byFile.set(one.file, [...(byFile.get(one.file) ?? []), one]);
+  }
+  return { byFile, beside };
+}
+
+/** What was said about no file of these; and why nothing is, where it cannot be read. */
+function Beside({
+  taskId,
+  query,
+  said,
+  data,
+}: {
+  taskId: string;
+  query: { error: unknown; refetch: () => unknown };
+  said: Thread[];
+  data: Data;
+}) {
+  if (query.error)
+    return (
+      <p role="alert" className="mb-3 flex flex-wrap items-center gap-2 text-xs text-bad">
+        Comments could not be read. {query.error instanceof Error ? query.error.message : ""}
+        <Button size="small" onClick={() => query.refetch()}>
+          Try again
+        </Button>
+      </p>
+    );
+  if (said.length === 0) return null;
+  return (
+    <section aria-label="Comments on the whole" className="mb-3 rounded-lg border bg-raised">
+      <Threads task={taskId} said={said} rounds={data.rounds} />
+    </section>
   );
 }
 

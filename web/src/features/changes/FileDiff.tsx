@@ -5,18 +5,28 @@ import { memo, useMemo } from "react";
 import { useDark } from "@/app/theme";
 import { Button } from "@/kit/Button";
 import { Chip } from "@/kit/Chip";
-import { Markdown } from "@/kit/Markdown";
 import { Failed, Loading } from "@/kit/State";
-import { clean } from "@/kit/text";
+import { clean, plural } from "@/kit/text";
 import { CommentEditor } from "./CommentEditor";
 import { fileQuery } from "./data";
 import { THEME } from "./Highlighting";
-import { type ChangedFile, type Comment, type Said, SEVERITY_WORDS } from "./model";
+import {
+  type ChangedFile,
+  type Comment,
+  isShown,
+  onLine,
+  type Round,
+  roundOf,
+  type Thread as Said,
+} from "./model";
+import { Thread } from "./Thread";
 
 interface Note {
   mine?: Comment;
   said?: Said;
 }
+
+const NONE: Said[] = [];
 
 export interface FileActions {
   fold: (path: string, folded: boolean) => void;
@@ -36,6 +46,7 @@ export const FileDiff = memo(function FileDiff({
   split,
   mine,
   said,
+  rounds,
   actions,
 }: {
   task: string;
@@ -47,10 +58,13 @@ export const FileDiff = memo(function FileDiff({
   split: boolean;
   mine: Comment[];
   said: Said[];
+  rounds: Round[];
   actions: FileActions;
 }) {
   const Arrow = folded ? ChevronRight : ChevronDown;
   const about = mine.filter((one) => one.line === null);
+  const beside = file.binary ? said : said.filter((one) => !onLine(one));
+  const open = said.filter((one) => !one.resolved).length;
   return (
     <section
       aria-label={file.path}
@@ -81,6 +95,7 @@ export const FileDiff = memo(function FileDiff({
             <span className="text-bad">−{file.deletions}</span>
           </span>
         )}
+        {open > 0 && <Chip tone="accent">{plural(open, "comment")}</Chip>}
         <Button
           size="small"
           look="quiet"
@@ -106,15 +121,37 @@ export const FileDiff = memo(function FileDiff({
           <CommentEditor comment={comment} onChange={actions.edit} onRemove={actions.remove} />
         </div>
       ))}
-      {!folded &&
-        (file.binary ? (
-          <p className="p-4 text-ink-3">This file is not text.</p>
-        ) : (
-          <Body {...{ task, head, since, file, split, mine, said, actions }} />
-        ))}
+      {!folded && (
+        <>
+          <Threads task={task} said={beside} rounds={rounds} />
+          {file.binary ? (
+            <p className="p-4 text-ink-3">This file is not text.</p>
+          ) : (
+            <Body {...{ task, head, since, file, split, mine, said, rounds, actions }} />
+          )}
+        </>
+      )}
     </section>
   );
 });
+
+/** Those that have no line to stand at. */
+export function Threads({ task, said, rounds }: { task: string; said: Said[]; rounds: Round[] }) {
+  if (said.length === 0) return null;
+  return (
+    <div className="space-y-2 border-b p-2">
+      {said.map((one, index) => (
+        <Thread
+          key={one.number ?? `${one.time} ${index}`}
+          task={task}
+          said={one}
+          round={roundOf(one, rounds)}
+          place
+        />
+      ))}
+    </div>
+  );
+}
 
 function Body({
   task,
@@ -124,6 +161,7 @@ function Body({
   split,
   mine,
   said,
+  rounds,
   actions,
 }: {
   task: string;
@@ -133,19 +171,25 @@ function Body({
   split: boolean;
   mine: Comment[];
   said: Said[];
+  rounds: Round[];
   actions: FileActions;
 }) {
   const query = useQuery(fileQuery(task, head, file.path, since));
   const dark = useDark();
+  const patch = query.data?.diff;
+  const { shown, hidden } = useMemo(() => {
+    if (patch === undefined) return { shown: NONE, hidden: NONE };
+    const placed = said.filter(onLine);
+    const fits = (one: Said) => isShown(patch, one.line as number);
+    return { shown: placed.filter(fits), hidden: placed.filter((one) => !fits(one)) };
+  }, [patch, said]);
   const notes = useMemo(
     () => [
-      ...said
-        .filter((one) => one.line !== null)
-        .map((one) => ({
-          side: "additions" as const,
-          lineNumber: one.line as number,
-          metadata: { said: one } as Note,
-        })),
+      ...shown.map((one) => ({
+        side: "additions" as const,
+        lineNumber: one.line as number,
+        metadata: { said: one } as Note,
+      })),
       ...mine
         .filter((one) => one.line !== null)
         .map((one) => ({
@@ -154,7 +198,7 @@ function Body({
           metadata: { mine: one } as Note,
         })),
     ],
-    [mine, said],
+    [mine, shown],
   );
   const options = useMemo(
     () => ({
@@ -174,9 +218,15 @@ function Body({
   if (query.error) return <Failed error={query.error} again={() => query.refetch()} />;
   if (!query.data) return <Loading rows={3} />;
   if (!query.data.diff.includes("@@"))
-    return <p className="p-4 text-ink-3">Its text is as it was; only its name or mode changed.</p>;
+    return (
+      <>
+        <Threads task={task} said={hidden} rounds={rounds} />
+        <p className="p-4 text-ink-3">Its text is as it was; only its name or mode changed.</p>
+      </>
+    );
   return (
     <>
+      <Threads task={task} said={hidden} rounds={rounds} />
       <PatchDiff<Note>
         patch={query.data.diff}
         options={options}
@@ -190,7 +240,13 @@ function Body({
                 onRemove={actions.remove}
               />
             ) : (
-              note.metadata.said && <Earlier said={note.metadata.said} />
+              note.metadata.said && (
+                <Thread
+                  task={task}
+                  said={note.metadata.said}
+                  round={roundOf(note.metadata.said, rounds)}
+                />
+              )
             )}
           </div>
         )}
@@ -201,17 +257,5 @@ function Body({
         </p>
       )}
     </>
-  );
-}
-
-function Earlier({ said }: { said: Said }) {
-  return (
-    <div className="rounded-lg border bg-sunken p-2.5 text-[13px]">
-      <p className="mb-1 text-xs text-ink-3">
-        {clean(said.author)} · review {said.round} ·{" "}
-        {SEVERITY_WORDS[said.severity] ?? said.severity}
-      </p>
-      <Markdown text={said.text} />
-    </div>
   );
 }

@@ -14,6 +14,13 @@ export const changesQuery = (task: string, since?: number) =>
     placeholderData: keepPreviousData,
   });
 
+export const commentsQuery = (task: string) =>
+  queryOptions({
+    queryKey: ["task", task, "comments"],
+    queryFn: () =>
+      data(api.GET("/api/v1/tasks/{task_id}/comments", { params: { path: { task_id: task } } })),
+  });
+
 export const fileQuery = (task: string, head: string, path: string, since?: number) =>
   queryOptions({
     // The head is part of the key, so what was read of a commit is never asked for again.

@@ -1,5 +1,18 @@
 // @vitest-environment node
-import { answer, BLANK, type ChangedFile, foldedAtFirst, missing, type Review } from "./model";
+import {
+  answer,
+  BLANK,
+  type ChangedFile,
+  foldedAtFirst,
+  isShown,
+  missing,
+  onLine,
+  type Review,
+  type Round,
+  roundOf,
+  type Thread,
+  wasAt,
+} from "./model";
 
 const review: Review = {
   summary: " Nearly. ",
@@ -41,4 +54,52 @@ test("generated and long files are folded", () => {
   expect(foldedAtFirst({ ...file, generated: true })).toBe(true);
   expect(foldedAtFirst({ ...file, additions: 9000 })).toBe(true);
   expect(foldedAtFirst({ ...file, binary: true, additions: null, deletions: null })).toBe(true);
+});
+
+const SAID: Thread = {
+  number: 1,
+  pull: null,
+  review: "r1",
+  author: "ann",
+  text: "No.",
+  severity: null,
+  file: "a.py",
+  line: 5,
+  original_file: "a.py",
+  original_line: 3,
+  head_sha: null,
+  quote: "",
+  outdated: false,
+  state: "open",
+  resolved: false,
+  answers: [],
+  time: "2026-03-01T12:00:00Z",
+};
+
+test("a comment says where it was made if that is elsewhere", () => {
+  expect(wasAt(SAID)).toBe("line 3");
+  expect(wasAt({ ...SAID, file: "b.py" })).toBe("a.py:3");
+  expect(wasAt({ ...SAID, line: 3 })).toBe("");
+  expect(wasAt({ ...SAID, file: null, line: null, original_file: null, original_line: null })).toBe(
+    "",
+  );
+});
+
+test("a comment stands at its line only while that is there", () => {
+  expect(onLine(SAID)).toBe(true);
+  expect(onLine({ ...SAID, outdated: true })).toBe(false);
+  expect(onLine({ ...SAID, line: null })).toBe(false);
+  const patch =
+    "@@ -1 +1,2 @@\n-a\n+@@ -1 +90 @@\n+b\n@@ -9,0 +11 @@ def f():\n+x\n@@ -20,2 +22,0 @@";
+  expect([1, 2, 3, 10, 11, 12, 22, 90].filter((line) => isShown(patch, line))).toEqual([1, 2, 11]);
+});
+
+test("a comment is part of the review of its prompt or run", () => {
+  const rounds = [
+    { number: 1, prompt_id: null, run_id: "r1" },
+    { number: 2, prompt_id: "p1", run_id: null },
+  ] as Round[];
+  expect(roundOf(SAID, rounds)).toBe(1);
+  expect(roundOf({ ...SAID, review: "p1" }, rounds)).toBe(2);
+  expect(roundOf({ ...SAID, review: null }, rounds)).toBeUndefined();
 });

@@ -1,8 +1,10 @@
 /** A review while it is written: comments are gathered, and sent once. */
 import type { Schemas } from "@/api/client";
+import type { Tone } from "@/kit/Chip";
 
 export type ChangedFile = Schemas["ChangedFile"];
-export type Said = Schemas["ReviewComment"];
+export type Thread = Schemas["Comment"];
+export type Round = Schemas["ReviewRound"];
 
 export interface Comment {
   id: string;
@@ -19,6 +21,44 @@ export const SEVERITY_WORDS: Record<string, string> = {
   should_fix: "Should fix",
   suggestion: "Suggestion",
 };
+
+export const SEVERITY_TONES: Record<string, Tone> = {
+  must_fix: "bad",
+  should_fix: "warn",
+  suggestion: "neutral",
+};
+
+export function placeOf({ file, line }: Pick<Thread, "file" | "line">): string {
+  return file ? (line ? `${file}:${line}` : file) : "";
+}
+
+/** Where it was made, if its code is elsewhere now. */
+export function wasAt(said: Thread): string {
+  const was = placeOf({ file: said.original_file, line: said.original_line });
+  if (was === placeOf(said)) return "";
+  return said.file === said.original_file ? `line ${said.original_line}` : was;
+}
+
+/** The number of the review that it is part of. */
+export function roundOf(said: Thread, rounds: Round[]): number | undefined {
+  return rounds.find(
+    ({ prompt_id, run_id }) => said.review !== null && [prompt_id, run_id].includes(said.review),
+  )?.number;
+}
+
+/** Whether it belongs to a line of the file as it is now. */
+export function onLine(said: Thread): boolean {
+  return said.line !== null && !said.outdated;
+}
+
+/** Whether a line of the new file is one of those that a patch shows. */
+export function isShown(patch: string, line: number): boolean {
+  for (const [, start, lines] of patch.matchAll(/^@@ -[\d,]+ \+(\d+)(?:,(\d+))? @@/gm)) {
+    const first = Number(start);
+    if (first <= line && line < first + Number(lines ?? 1)) return true;
+  }
+  return false;
+}
 
 export interface Review {
   comments: Comment[];
