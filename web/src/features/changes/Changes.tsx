@@ -279,7 +279,7 @@ function Beside({
   if (said.length === 0) return null;
   return (
     <section aria-label="Comments on the whole" className="mb-3 rounded-lg border bg-raised">
-      <Threads task={taskId} said={said} rounds={data.rounds} />
+      <Threads task={taskId} said={said} rounds={data.rounds} full />
     </section>
   );
 }

@@ -15,6 +15,7 @@ import {
   type Comment,
   isShown,
   onLine,
+  placeOf,
   type Round,
   roundOf,
   type Thread as Said,
@@ -81,7 +82,7 @@ export const FileDiff = memo(function FileDiff({
         >
           <Arrow size={15} />
         </button>
-        <span className="min-w-0 flex-1 font-mono text-xs break-all">
+        <span className="min-w-0 flex-1 font-mono text-xs break-all max-sm:basis-[calc(100%-4rem)]">
           {file.old_path && <span className="text-ink-3">{clean(file.old_path)} → </span>}
           {clean(file.path)}
         </span>
@@ -135,18 +136,28 @@ export const FileDiff = memo(function FileDiff({
   );
 });
 
-/** Those that have no line to stand at. */
-export function Threads({ task, said, rounds }: { task: string; said: Said[]; rounds: Round[] }) {
+/** Those that have no line to stand at; each says which, in full where no file is above it. */
+export function Threads({
+  task,
+  said,
+  rounds,
+  full = false,
+}: {
+  task: string;
+  said: Said[];
+  rounds: Round[];
+  full?: boolean;
+}) {
   if (said.length === 0) return null;
   return (
-    <div className="space-y-2 border-b p-2">
+    <div className="space-y-2 border-b p-2 last:border-b-0">
       {said.map((one, index) => (
         <Thread
           key={one.number ?? `${one.time} ${index}`}
           task={task}
           said={one}
           round={roundOf(one, rounds)}
-          place
+          place={full ? placeOf(one) : one.line ? `line ${one.line}` : ""}
         />
       ))}
     </div>

@@ -10,21 +10,21 @@ import { Markdown } from "@/kit/Markdown";
 import { Ago } from "@/kit/Time";
 import { clean, plural } from "@/kit/text";
 import { commentsQuery } from "./data";
-import { placeOf, type Thread as Said, SEVERITY_TONES, SEVERITY_WORDS, wasAt } from "./model";
+import { type Thread as Said, SEVERITY_TONES, SEVERITY_WORDS, wasAt } from "./model";
 
 /** What somebody said about the work, and what was answered. */
 export function Thread({
   task,
   said,
   round,
-  place = false,
+  place = "",
 }: {
   task: string;
   said: Said;
   /** The number of the review that it is part of. */
   round?: number;
-  /** Whether it stands beside its line, and has to name it. */
-  place?: boolean;
+  /** Where it is about, if it does not stand there. */
+  place?: string;
 }) {
   const [unfolded, setUnfolded] = useState(false);
   const folded = said.resolved && !unfolded;
@@ -39,9 +39,7 @@ export function Thread({
         <Ago time={said.time} />
         {round !== undefined && <span>review {round}</span>}
         {said.number === null && said.pull !== null && <span>on the forge, #{said.pull}</span>}
-        {place && placeOf(said) && (
-          <span className="font-mono wrap-anywhere">{clean(placeOf(said))}</span>
-        )}
+        {place && <span className="font-mono wrap-anywhere">{clean(place)}</span>}
         {was && <span className="wrap-anywhere">was {clean(was)}</span>}
         {said.severity && (
           <Chip tone={SEVERITY_TONES[said.severity]}>
