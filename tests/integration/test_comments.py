@@ -1,6 +1,9 @@
 """A comment reaches the next run: on the task, and on the pull request of its branch only."""
 
-from agents_manager.flow import comments, tasks
+import pytest
+
+from agents_manager.errors import CommentNotFound
+from agents_manager.flow import comments, prompts, tasks, undoing
 from tests.worlds import ANN, BOB, World
 
 WORK = {
@@ -43,3 +46,19 @@ async def test_the_next_run_is_told_what_people_said(world: World) -> None:
         "comment.added",
         "comment.resolved",
     ]
+
+
+async def test_what_a_review_said_that_was_taken_back_is_not_told(world: World) -> None:
+    task = await world.start(WORK, pipeline="simple")
+    await world.until(task, "review")
+    await world.settled(task)
+    remark = {"file": "new.txt", "line": 1, "severity": "must_fix", "comment": "No."}
+    answer = {"decision": "changes_requested", "comments": [remark]}
+    answered = await prompts.review(world.s, task.id, answer, ANN, delay_s=60)
+    assert [c.text for c in await comments.of_task(world.s, task.id)] == ["No."]
+    await undoing.undo(world.s, answered.prompt.id, ANN)
+    assert await comments.of_task(world.s, task.id) == []
+    with pytest.raises(CommentNotFound, match=r"has no comment 1; it has none\."):
+        await comments.answer(world.s, task.id, 1, "Yes.", BOB)
+    again = await comments.add(world.s, task.id, "Well.", None, None, ANN)
+    assert again.number == 2, "nothing is called what something else was called"

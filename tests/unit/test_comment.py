@@ -103,8 +103,9 @@ def test_what_was_taken_back_is_not_told_and_keeps_its_number() -> None:
 
 
 def test_reviews_of_documents_and_of_an_older_program() -> None:
-    assert comment.of_log(log(review(remark(1), head_sha=None))) == []
     old = {name: value for name, value in remark(1).items() if name not in ("number", "quote")}
+    assert comment.of_log(log(review(old, head_sha=None))) == []
+    assert comment.last_number(log(review(remark(1), head_sha=None))) == 1
     [said] = comment.of_log(log(review(old, prompt=None, run="r")))
     assert (said.number, said.quote, said.review) == (None, "", "r")
 

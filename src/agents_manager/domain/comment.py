@@ -151,11 +151,11 @@ def _made(entry: Logged) -> Comment:
 
 
 def _of_review(entry: Logged) -> Iterable[Comment]:
-    """Of a review of work; documents are reviewed by their paragraphs, and have no commit."""
+    """Of a review of work; those on a document have neither a number nor a commit."""
     data = entry.data
-    if data["head_sha"] is None:
-        return
     for one in data["comments"]:
+        if data["head_sha"] is None and "number" not in one:
+            continue
         yield Comment(
             number=one.get("number"),
             pull=None,

@@ -247,5 +247,5 @@ def _numbered(tx: Tx, task: Task, number: int) -> Comment:
         if said.number == number:
             return said
     last = max((said.number or 0 for said in known), default=0)
-    there = f"it has 1 to {last}" if last else "it has none"
+    there = f"the last is {last}" if last else "it has none"
     raise CommentNotFound(f'Task "{task.title}" has no comment {number}; {there}.')

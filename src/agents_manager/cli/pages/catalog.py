@@ -192,7 +192,8 @@ def comments(found: Sequence[Comment]) -> Iterator[Block]:
             yield from lines(said.quote, indent=5)
         yield from lines(said.text, indent=3)
         for answer in said.answers:
-            yield Line(one_line(f"   {answer.author} answered · {ago(answer.time)}"), Tone.QUIET)
+            said_by = one_line(f"{answer.author} answered · {ago(answer.time)}")
+            yield Line(f"   {said_by}", Tone.QUIET)
             yield from lines(answer.text, indent=5)
 
 
