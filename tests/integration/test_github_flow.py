@@ -2,16 +2,20 @@
 there is told with the way out."""
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import structlog
 
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.task import PullState
+from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.flow import comments, deliveries, reconcile, removal
+from agents_manager.flow.ports import OutsideForge, Tx
+from tests.contract.store_values import a_project, a_pull, a_task
 from tests.github_server import BOT, TOKEN, Trouble
 from tests.hub import Hub, hub
 from tests.integration.test_phases import SPLIT, reviewed, writes
@@ -248,6 +252,35 @@ async def test_one_that_cannot_be_looked_at_keeps_no_other_from_being_noticed(hu
     github.trouble = Trouble(502, "Bad gateway", times=1)
     await hub.look()
     await world.until(late, "done")
+
+
+async def test_a_project_that_fails_keeps_no_other_from_being_noticed(
+    hub: Hub, tmp_path: Path
+) -> None:
+    """Whatever it fails with: here, a forge that raises what nobody foresaw."""
+    world = hub.world
+    task = await hub.reviewable()
+    hub.github.review((await hub.pull(task)).number, "ann", "APPROVED")
+    first = a_project("0", name="first", path=str(tmp_path))
+
+    def add(tx: Tx) -> None:
+        tx.projects.add(first)
+        pipeline = {"pipeline_id": task.pipeline_id, "pipeline_version": task.pipeline_version}
+        tx.tasks.add(a_task("0", project_id=first.id, **pipeline))
+        tx.pulls.add(a_pull("0", "0", project_id=first.id, forge="github"))
+
+    class Broken:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.s.forge, name)
+
+        def outside(self, pull: PullRequest) -> OutsideForge | None:
+            if pull.project_id == first.id:
+                raise RuntimeError("What nobody foresaw.")
+            return world.s.forge.outside(pull)
+
+    await world.s.store.write(add)
+    await reconcile.look(replace(world.s, forge=Broken()), {})  # pyright: ignore[reportArgumentType]
+    await world.until(task, "done")
 
 
 async def test_a_task_that_was_deleted_while_it_was_looked_at_troubles_nobody(hub: Hub) -> None:

@@ -142,7 +142,8 @@ def test_a_quote_ends_with_the_line() -> None:
     assert comment.quote(text, 3) == "a\nb\nc"
     assert comment.quote(text, 4) == "b\nc\nd"
     assert comment.quote("x" * 999, 1) == "x" * 300
-    assert comment.quote(text, 99) == ""
+    assert comment.quote(text, 99) == "c\nd\n", "as far as there is any"
+    assert comment.quote("a\r- [Resolved] ann: b\r\n", 1) == "a - [Resolved] ann: b"
 
 
 def test_an_agent_reads_who_said_it_where_and_whether_it_is_open() -> None:

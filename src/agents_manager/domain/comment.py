@@ -1,7 +1,7 @@
 """Comments: what people and agents say about a task or its change, each with the answers to it.
 Those made here are in the task's log; those made on a forge are asked for there."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -161,16 +161,16 @@ def _of_review(entry: Logged) -> Iterable[Comment]:
             pull=None,
             author=data["by"],
             text=one["comment"],
-            severity=one["severity"],
-            file=one["file"],
-            line=one["line"],
-            original_file=one["file"],
-            original_line=one["line"],
+            severity=one.get("severity"),
+            file=one.get("file"),
+            line=one.get("line"),
+            original_file=one.get("file"),
+            original_line=one.get("line"),
             head_sha=data["head_sha"],
             quote=one.get("quote", ""),
             resolved=False,
             review=data["prompt"] or data.get("run"),
-            review_comment=one["id"],
+            review_comment=one.get("id"),
             time=entry.time,
         )
 
@@ -211,8 +211,12 @@ def placed(said: Comment, since: Mapping[str, Became]) -> Comment:
 
 def quote(text: str, line: int) -> str:
     """What is kept of the lines that a comment on this line is about."""
-    found = text.split("\n")[max(0, line - QUOTED) : line]
-    return "\n".join(one.rstrip("\r")[:MAX_QUOTE] for one in found)
+    return quoted(text.split("\n")[:line])
+
+
+def quoted(lines: Sequence[str]) -> str:
+    """The last of them, each on a line of its own whatever stands in it."""
+    return "\n".join(one.replace("\r", " ").rstrip()[:MAX_QUOTE] for one in lines[-QUOTED:])
 
 
 # ------------------------------------------------------------------------ as an agent reads it
@@ -255,8 +259,8 @@ def _who(said: Comment) -> str:
 
 def _more(said: Comment) -> str:
     """The lines as they were, where they matter and cannot be looked up; and what was answered."""
-    quoted = said.quote and not said.resolved and (said.outdated or not said.line)
-    lines = [f"> {one}" for one in said.quote.split("\n")] if quoted else []
+    needed = said.quote and not said.resolved and (said.outdated or not said.line)
+    lines = [f"> {one}" for one in said.quote.split("\n")] if needed else []
     for answer in said.answers:
         words = "\n  ".join(indented(answer.text).split("\n"))
         lines.append(f"- {visible(answer.author, AUTHOR)} answered: {words}")

@@ -2,6 +2,7 @@
 agents, each where its code is now."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -209,8 +210,9 @@ async def _seen(s: Services, task_ref: str, file: str, line: int | None) -> tupl
 
     project, ground, head = await s.store.read(read)
     repo = Path(project.path)
-    for branch in (ground.branch, ground.base):
-        head = head or await s.workspaces.stands_at(repo, branch)
+    with suppress(AgentsManagerError):  # A folder that is gone keeps nobody from saying something.
+        for branch in (ground.branch, ground.base):
+            head = head or await s.workspaces.stands_at(repo, branch)
     found = await quotes(s, project, head, [{"file": file, "line": line}])
     return head, next(iter(found.values()), "")
 

@@ -135,13 +135,15 @@ async def review(
 
 async def _quotes(s: Services, prompt_id: str, raw: Mapping[str, Any]) -> Quotes:
     """Of a review of work: the lines that its comments are about."""
+    if not raw.get("comments"):
+        return {}
 
     def read(tx: Tx) -> tuple[Prompt, Project]:
         prompt = tx.prompts.find(prompt_id)
         return prompt, tx.projects.get(tx.tasks.get(prompt.task_id).project_id)
 
     prompt, project = await s.store.read(read)
-    if prompt.type is not PromptType.REVIEW or not raw.get("comments"):
+    if prompt.type is not PromptType.REVIEW:
         return {}
     try:
         said = validate_answer(prompt.type, prompt.payload, raw)["comments"]

@@ -54,6 +54,7 @@ EVERY_S = 5.0
 """How often it is looked whether a project's turn has come."""
 LONGEST_PAUSE = timedelta(hours=1)
 TROUBLED = timedelta(minutes=10)
+AFTER_FAILURE = timedelta(minutes=1)
 NO_WORDS = "See the comments on the pull request."
 LAST = 200
 """As many events as are searched for what was told."""
@@ -77,7 +78,7 @@ async def look(s: Services, due: dict[ProjectId, datetime]) -> None:
     for project_id, mine in groupby(pulls, key=lambda pull: pull.project_id):
         if due.get(project_id, now) > now:
             continue
-        due[project_id] = now + TROUBLED
+        due[project_id] = now + AFTER_FAILURE
         try:
             due[project_id] = now + await _look_at_all(s, project_id, list(mine))
         except Exception:  # What is wrong with one project must not keep others from theirs.

@@ -8,7 +8,7 @@ from typing import Any
 
 import structlog
 
-from agents_manager.domain.comment import MAX_QUOTE, MAX_TEXT, QUOTED, Answer, Comment
+from agents_manager.domain.comment import MAX_TEXT, Answer, Comment, quoted
 from agents_manager.domain.names import visible
 from agents_manager.errors import ForgeError, ForgeUnavailable
 from agents_manager.flow.ports import OutsideReview, OwnReview
@@ -107,7 +107,8 @@ def _on_line(said: LineComment, pull: int, text: str, resolved: frozenset[int]) 
     # A line that the change takes away is none of the file as it is: its words say which.
     left = said.side == "LEFT"
     line, made_on = (None, None) if left else (said.line, said.original_line)
-    hunk = said.diff_hunk.split("\n")[1:][-1 if left else -QUOTED :]
+    hunk = said.diff_hunk.split("\n")[1:]
+    kept = hunk[-1:] if left else [one for one in hunk if not one.startswith("-")]
     return replace(
         _comment(said, pull, text, said.created_at),
         file=said.path,
@@ -115,7 +116,7 @@ def _on_line(said: LineComment, pull: int, text: str, resolved: frozenset[int]) 
         original_file=said.path,
         original_line=made_on,
         head_sha=said.original_commit_id,
-        quote="\n".join(one[1:][:MAX_QUOTE] for one in hunk if left or not one.startswith("-")),
+        quote=quoted([one[1:] for one in kept]),
         outdated=made_on is not None and line is None,
         resolved=said.thread in resolved,
     )
