@@ -58,6 +58,7 @@ EXAMPLES: dict[str, Any] = {
     "git.fetch_failed.error": "git ls-remote took longer than 20 s and was stopped.",
     "commands": ["npm ci"],
     "hook": "merge_pr",
+    "issue": "acme/shop#12",
     "kept": None,
     "line": "/.agent-worktrees/",
     "merge_sha": "6f5e4d3c2b1a",

@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.github.description import published
+from tests.github_issues import Issues, stamp
 
 TOKEN = "ghp_fakeTokenForTests0123456789"
 BOT = "am-bot"
@@ -38,13 +41,18 @@ BODIES: Mapping[tuple[str, str], Fields] = {
     ("POST", "/pulls/N/reviews"): {
         **{"commit_id": MAYBE, "body": MAYBE, "event": MAYBE, "comments": (list, False)}
     },
+    ("POST", "/issues/N/comments"): {"body": TEXT},
+    ("PATCH", "/issues/N"): {"state": MAYBE, "state_reason": MAYBE},
     ("POST", "/graphql"): {"query": TEXT, "variables": (dict, False)},
 }
 GETS = (
     *("/pulls", "/pulls/N", "/pulls/N/reviews", "/pulls/N/comments", "/issues/N/comments"),
+    *("/issues", "/issues/N"),
     *("/git/ref/heads/B", "/commits/S/status", "/commits/S/check-runs"),
 )
-QUERIES = frozenset({"head", "base", "state", "per_page", "page", "sort", "direction"})
+QUERIES = frozenset(
+    {"head", "base", "state", "per_page", "page", "sort", "direction", "labels", "since"}
+)
 
 
 @dataclass
@@ -84,6 +92,7 @@ class FakeGitHub:
     said: dict[str, list[dict[str, Any]]] = field(
         default_factory=lambda: {"reviews": [], "comments": [], "issue": []}
     )
+    issues: Issues = field(default_factory=lambda: Issues("acme/shop"))
     unchanged: int = 0
     """How often it could say that nothing changed."""
     resolved: set[int] = field(default_factory=set[int])
@@ -129,9 +138,9 @@ class FakeGitHub:
     ) -> int:
         one = self._said(number, author, body, association)
         sha = commit or self.head(number)
-        self.said["reviews"].append(
-            {**one, "state": state, "commit_id": sha, "submitted_at": one["created_at"]}
-        )
+        when = {"submitted_at": one.pop("created_at")}
+        del one["updated_at"]
+        self.said["reviews"].append({**one, **when, "state": state, "commit_id": sha})
         return one["id"]
 
     def merge(self, number: int, by: str = "ann") -> str:
@@ -159,7 +168,14 @@ class FakeGitHub:
         self._next += 1
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(1_772_366_400 + self._next))
         who = {"user": {"login": author, "id": len(author)}, "author_association": association}
-        return {"id": self._next, "body": body, "pull": number, "created_at": when, **who}
+        return {
+            "id": self._next,
+            "body": body,
+            "pull": number,
+            **who,
+            "created_at": when,
+            "updated_at": when,
+        }
 
     # ------------------------------------------------------------------------- what it answers
 
@@ -196,8 +212,25 @@ class FakeGitHub:
             return status, {"Location": f"/repositories/42{rest}"}, {"message": "Moved Permanently"}
         for folder in (f"/repos/{self.name}", "/repositories/42"):
             if path.startswith(f"{folder}/"):
-                return self._in_repository(method, path.removeprefix(folder), query, sent, headers)
+                inside = path.removeprefix(folder)
+                answer = self._in_repository(method, inside, query, sent, headers)
+                self._hold(method, f"{inside}?{parts.query}", headers, body, answer)
+                return answer
         return _not_found()
+
+    def _hold(
+        self,
+        method: str,
+        inside: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        answer: tuple[int, dict[str, str], Any],
+    ) -> None:
+        """Holds request and answer to what GitHub publishes, in `make test-github`."""
+        description = published()
+        if description is not None:
+            url, (status, _, value) = f"/repos/{self.name}{inside}", answer
+            self.faults += description.exchange_faults(method, url, headers, body, status, value)
 
     def _check_headers(
         self, method: str, url: str, headers: Mapping[str, str]
@@ -244,17 +277,26 @@ class FakeGitHub:
         refused = self._fits(method, shape, query, sent)
         if refused:
             return refused
-        found = re.search(r"^/(?:pulls|issues)/(\d+)", path)
-        number = int(found[1]) if found else 0
-        if found and number not in self.pulls:
+        found = re.search(r"^/(pulls|issues)/(\d+)", path)
+        number = int(found[2]) if found else 0
+        known = {*self.pulls, *(self.issues.rows if found and found[1] == "issues" else ())}
+        if found and number not in known:
             return _not_found()
         if method == "GET":
             return self._read(shape, path, number, query, headers)
         match method, shape:
             case "POST", "/pulls":
                 return self._create(sent)
+            case "POST", "/issues/N/comments":
+                made = self._said(number, BOT, sent["body"], "OWNER")
+                self.said["issue"].append({**made, "created_at": stamp(), "updated_at": stamp()})
+                return 201, {}, _shown(self.said["issue"][-1])
+            case "PATCH", "/issues/N":
+                self.issues.edit(number, sent)
+                return 200, {}, self.issues.row(number)
             case "PATCH", _:
                 self.pulls[number].update(sent)
+                self.issues.read(*(self.pulls[number][part] for part in ("title", "body")))
                 return 200, {}, self._pull(number)
             case "PUT", _:
                 return self._ordered_merge(number, sent)
@@ -272,6 +314,14 @@ class FakeGitHub:
                 value = [p for p in value if _matches(p, query, self.name.partition("/")[0])]
             case "/pulls/N":
                 value = self._pull(number)
+            case "/issues":
+                pulls = [self._listed(n) for n in self.pulls]
+                value = self.issues.listed(query, pulls)
+            case "/issues/N":
+                mine = number in self.issues.rows
+                value = (
+                    self.issues.row(number) if mine else self.issues.pull_row(self._pull(number))
+                )
             case "/git/ref/heads/B":
                 ref = f"refs/heads/{path.removeprefix('/git/ref/heads/')}"
                 sha = self._git("rev-parse", "-q", "--verify", ref, check=False)
@@ -284,8 +334,10 @@ class FakeGitHub:
                 value = {"total_count": len(self.checks), "check_runs": self.checks}
             case _:
                 kind = "issue" if shape.startswith("/issues") else shape.rpartition("/")[2]
-                value = [one for one in self.said[kind] if one["pull"] == number]
-                value = [self._on_line(one) if kind == "comments" else one for one in value]
+                since = query.get("since", "")
+                mine = [one for one in self.said[kind] if one["pull"] == number]
+                mine = [self._on_line(one) if kind == "comments" else one for one in mine]
+                value = [_shown(one) for one in mine if since <= one.get("updated_at", since)]
         return self._paged(path, query, value, headers)
 
     def _paged(
@@ -326,6 +378,7 @@ class FakeGitHub:
             **{"head": sent["head"], "base": sent["base"], "state": "open"},
             **{"merged_at": None, "merge_commit_sha": None, "merged_by": None, "merged_head": None},
         }
+        self.issues.read(sent["title"], sent.get("body", ""))
         return 201, {}, self._pull(number)
 
     def _listed(self, number: int) -> dict[str, Any]:
@@ -373,6 +426,7 @@ class FakeGitHub:
         self._git("update-ref", f"refs/heads/{pull['base']}", sha)
         done = {"state": "closed", "merged_at": "2026-03-01T12:00:00Z", "merge_commit_sha": sha}
         pull.update(done, merged_head=head)
+        self.issues.read(pull["title"], pull["body"], merged=True)
         return sha
 
     def _reviewed(self, number: int, sent: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
@@ -460,6 +514,10 @@ class FakeGitHub:
         )
 
 
+def _shown(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name != "pull"}
+
+
 def _matches(pull: dict[str, Any], query: Mapping[str, str], owner: str) -> bool:
     fits = query.get("state", "open") in ("all", pull["state"])
     if "head" in query:
@@ -475,10 +533,16 @@ def _invalid(message: str) -> tuple[int, dict[str, str], Any]:
     return 422, {}, {"message": "Validation Failed", "errors": [{"message": message}]}
 
 
+class Answers(Protocol):
+    def answer(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes
+    ) -> tuple[int, dict[str, str], Any]: ...
+
+
 class Served:
     """The server while it runs."""
 
-    def __init__(self, github: FakeGitHub) -> None:
+    def __init__(self, github: Answers) -> None:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 

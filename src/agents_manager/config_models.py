@@ -16,6 +16,7 @@ from agents_manager import json_text
 from agents_manager.agents.config import CONFIGS, AgentConfigs
 from agents_manager.domain.budget import Budgets, BudgetScope
 from agents_manager.domain.cost import MAX_USD, Price
+from agents_manager.domain.issue import REPOSITORY
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
 from agents_manager.domain.run import ErrorClass
@@ -27,7 +28,6 @@ from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 
 NO_SECRETS = "no-secrets"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-REPOSITORY = re.compile(r"[A-Za-z0-9-]+/(?!\.{1,2}$)[A-Za-z0-9._-]+")
 SETUP_INPUTS = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
     *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
@@ -159,6 +159,11 @@ class ForgeConfig(_Keys):
     all, `rebase` puts each commit on top."""
     mirror_reviews: bool = False
     """Whether reviews that are made here are shown on GitHub, too."""
+    note_on_issues: bool = False
+    """Whether the issue that a task was imported from gets a note when the task ends: what was
+    merged, or that nothing was."""
+    close_issues: bool = False
+    """Whether that issue is closed, too, once the change is merged."""
     poll_seconds: int = Field(default=60, ge=10, le=86_400)
     """How often open pull requests are looked at for what was done to them there."""
 
@@ -185,6 +190,8 @@ class ForgeConfig(_Keys):
             repository=self.repository,
             base_url=self.base_url,
             mirror_reviews=self.mirror_reviews,
+            note_on_issues=self.note_on_issues,
+            close_issues=self.close_issues,
             poll_s=float(self.poll_seconds),
         )
 

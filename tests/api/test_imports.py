@@ -1,11 +1,14 @@
-"""Lists of tasks over HTTP."""
+"""Lists of tasks, and issues, over HTTP."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from tests.api.scenes import Scene, told
+from tests.github_server import TOKEN, FakeGitHub, Served, Trouble
 
 IMPORT = "/api/v1/tasks/import"
 LIST = {"project": "shop", "format": "md", "text": "- [ ] Door\n- [x] Roof\n", "source": "a.md"}
@@ -49,3 +52,40 @@ async def test_a_wrong_import_is_refused(
     told(refused, status, name)
     assert says in refused.text
     assert await titles(api) == []
+
+
+ISSUES = f"{IMPORT}/github"
+
+
+async def test_issues_are_imported(
+    api: httpx.AsyncClient, scene: Scene, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AM_GITHUB_TOKEN", TOKEN)
+    github = FakeGitHub(repo / ".git")
+    github.issues.open(3, "Door", labels=("bug",))
+    github.issues.open(4, "Roof")
+    asked = {"project": "shop", "repository": github.name, "labels": ["bug"]}
+    with Served(github) as served:
+        config = scene.s.home / "config.json"
+        said = {**json.loads(config.read_text()), "forge": {"baseUrl": served.url}}
+        config.write_text(json.dumps(said))
+        shown = (await api.post(ISSUES, json={**asked, "dry_run": True})).json()
+        assert [(i["place"], i["state"]) for i in shown["items"]] == [("#3", "to_make")]
+        made = (await api.post(ISSUES, json=asked)).json()["items"][0]
+        task = (await api.get(f"/api/v1/tasks/{made['task_id']}")).json()
+        assert (task["task"]["status"], task["runs"]) == ("open", [])
+        [link] = task["artifacts"]
+        assert link["data"]["url"] == "https://github.test/acme/shop/issues/3"
+        github.issues.rows[3]["title"] = "Doors"
+        again = (await api.post(ISSUES, json=asked)).json()["items"][0]
+        assert (again["state"], again["changed"]) == ("already_there", True)
+
+        told(await api.post(ISSUES, json={**asked, "issues": [3]}), 422, "InvalidInput")
+        told(await api.post(ISSUES, json={**asked, "repository": "x"}), 422, "InvalidInput")
+        told(await api.post(ISSUES, json={**asked, "lables": []}), 422, "InvalidInput")
+        github.trouble = Trouble(401, "Bad credentials")
+        told(await api.post(ISSUES, json=asked), 409, "HookFailed")
+        github.trouble = Trouble(503, "Away")
+        told(await api.post(ISSUES, json=asked), 502, "ForgeUnavailable")
+    assert await titles(api) == ["Door"]
+    assert github.faults == []

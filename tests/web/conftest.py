@@ -24,6 +24,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_
 from agents_manager import webbuild
 from tests import debian, repos
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, document, until
+from tests.github_server import TOKEN
 
 FLAGS = [
     "--no-sandbox",
@@ -69,6 +70,7 @@ class Site:
             "LANG": "C.UTF-8",
             "AM_HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
+            "AM_GITHUB_TOKEN": TOKEN,
         }
 
     def start(self, port: int = 0) -> None:

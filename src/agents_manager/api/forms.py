@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agents_manager.domain.issue import MAX_LABEL, MAX_NUMBERS, State
 from agents_manager.domain.strict_json import MAX_INT
 from agents_manager.errors import InvalidInput
 
@@ -93,6 +94,21 @@ class TaskImport(Form):
     """The list: Markdown, CSV, or the document of an exported task or a JSON list of them."""
     source: Annotated[str, Field(max_length=200)] = ""
     """What the list is called; a title that came from it before is not made again."""
+    dry_run: bool = False
+    """Only say what would be made."""
+
+
+class IssueImport(Form):
+    project: Short
+    """Name or id."""
+    repository: Annotated[str, Field(max_length=200)] | None = None
+    """As `owner/name`; that of the project where left out."""
+    issues: Annotated[list[Count], Field(max_length=MAX_NUMBERS)] = []
+    """Their numbers; those alone where there are any."""
+    labels: Annotated[list[Annotated[str, Field(max_length=MAX_LABEL)]], Field(max_length=20)] = []
+    """Only those that have all of them."""
+    state: State | None = None
+    """Open ones where left out."""
     dry_run: bool = False
     """Only say what would be made."""
 

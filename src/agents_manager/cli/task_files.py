@@ -10,8 +10,10 @@ from agents_manager.cli.render import Line, counted, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
+    from agents_manager.domain.issue import State
     from agents_manager.domain.task import Task
 
+STATES = ("open", "closed", "all")
 FORMATS = ("md", "csv", "json")
 ENDINGS = {".md": "md", ".markdown": "md", ".csv": "csv", ".json": "json"}
 
@@ -27,35 +29,69 @@ async def export(desk: Desk, task: str) -> None:
 
 
 @click.command("import")
-@click.argument("file", type=click.File("rb"), metavar="FILE|-")
+@click.argument("file", type=click.File("rb"), metavar="[FILE|-]", required=False)
 @arguments.project_option
 @click.option(
     "--format", "told", type=click.Choice(FORMATS), help="By the file's name unless given."
 )
+@click.option(
+    "--github",
+    is_flag=False,
+    flag_value="",
+    metavar="[OWNER/NAME]",
+    help="Issues of this repository, or of the project's, instead of a file.",
+)
+@click.option("--label", "labels", multiple=True, help="Only issues that have it; may be repeated.")
+@click.option("--state", type=click.Choice(STATES), help="Of issues; open unless given.")
+@click.option(
+    "--issue",
+    "numbers",
+    type=click.IntRange(1),
+    metavar="N",
+    multiple=True,
+    help="Only this one; may be repeated.",
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be made.")
 @session.command
 async def import_(
-    desk: Desk, file: BinaryIO, project: str | None, told: str | None, dry_run: bool
+    desk: Desk,
+    file: BinaryIO | None,
+    project: str | None,
+    told: str | None,
+    github: str | None,
+    labels: tuple[str, ...],
+    state: "State | None",
+    numbers: tuple[int, ...],
+    dry_run: bool,
 ) -> None:
-    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed.
+    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed; or
+    from the issues of a repository on GitHub.
 
-    All of them are made or none, and none is started. A title that came from a file of this name
-    before is not made again.
+    All of them are made or none, and none is started. What was made of a title in a file of this
+    name, or of an issue, is not made again.
     """
     from agents_manager.cli.pages import imported
+    from agents_manager.domain import issue
     from agents_manager.flow import importing
 
-    text, name = files.text(file), files.name(file)
-    done = await importing.import_(
-        desk.services,
-        await desk.project(project),
-        text,
-        desk.actor,
-        format=importing.Format(told or _format(text, name)),
-        source=name,
-        dry_run=dry_run,
-    )
-    desk.output.show(done, lambda: imported.page(done))
+    if (file is None) == (github is None):
+        raise click.UsageError("Give a file, or --github for issues.")
+    if github is None and (labels or state or numbers):
+        raise click.UsageError("--label, --state and --issue are for --github.")
+    if github is not None and told:
+        raise click.UsageError("--format is for files.")
+    s, actor, of = desk.services, desk.actor, await desk.project(project)
+    if file is not None:
+        text, name = files.text(file), files.name(file)
+        kind = importing.Format(told or _format(text, name))
+        done = await importing.import_(
+            s, of, text, actor, format=kind, source=name, dry_run=dry_run
+        )
+    else:
+        wanted = issue.wanted(github or None, numbers, labels, state)
+        done = await importing.import_issues(s, of, wanted, actor, dry_run=dry_run)
+    skipped = "checked off" if file else "are pull requests"
+    desk.output.show(done, lambda: imported.page(done, skipped))
     for item in done.items:
         for other in item.left_out:
             what = f'"{one_line(item.title)}" depends on "{one_line(other)}"'

@@ -59,6 +59,14 @@ class LookAtPull(Value):
     pull_id: str
 
 
+class NoteOnIssue(Value):
+    """Tells the issue that a task comes from how the task ended."""
+
+    kind: Literal["note_on_issue"] = "note_on_issue"
+    pull_id: str | None
+    """What was merged; None: nothing was."""
+
+
 class RunChecks(Value):
     kind: Literal["run_checks"] = "run_checks"
 
@@ -90,6 +98,7 @@ Effect = Annotated[
     | MergePr
     | MirrorReview
     | LookAtPull
+    | NoteOnIssue
     | RunChecks
     | Notify
     | DeleteWorktree
@@ -148,7 +157,7 @@ HOOK_PARAMS: Mapping[str, type[BaseModel]] = {
     "start_phase_agent": StartParams,
 }
 
-BESIDE = frozenset({"notify", "mirror_review", "look_at_pull"})
+BESIDE = frozenset({"notify", "mirror_review", "look_at_pull", "note_on_issue"})
 """No move of the task, and no person, waits for these."""
 OUT_OF_LINE = frozenset({"stop_agent", *BESIDE})
 """Performed at once and waited for by nobody; every other effect of a task keeps its order."""

@@ -10,6 +10,16 @@ MAX_TASKS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """Where a task comes from, as it is kept with it."""
+
+    key: str
+    """What comes from the same place is not made again."""
+    label: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     place: str
     """Such as `line 3`."""
@@ -21,6 +31,8 @@ class Entry:
     """Tasks outside of the list that have to be finished first."""
     source: str | None = None
     """Where it comes from, if that is not the list."""
+    link: Link | None = None
+    """None: by its title in the list."""
 
     @property
     def title(self) -> str:
@@ -32,7 +44,7 @@ class Listed:
     entries: Sequence[Entry] = ()
     faults: Sequence[str] = ()
     skipped: int = 0
-    """Those that are checked off."""
+    """Those that are no tasks, such as what is checked off."""
     forgiving: bool = False
     """What an entry waits for may be unknown here, and is left out then."""
 

@@ -28,6 +28,7 @@ from agents_manager.flow import (
     agents,
     artifacts,
     branches,
+    noting,
     plugin_hooks,
     pulls,
     remedies,
@@ -139,6 +140,8 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
             | effects.LookAtPull()
         ):
             await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
+        case effects.NoteOnIssue():
+            await steps.run(row.kind, lambda: noting.tell(row, effect, s))
         case effects.RunChecks():
             await steps.run(row.kind, lambda: _run_checks(row, s))
         case effects.DeleteWorktree():

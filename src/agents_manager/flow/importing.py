@@ -1,18 +1,26 @@
-"""Tasks out of a file, all of them or none, each at most once: where a task comes from stays with
-it as a link. None of them is moved, so no import wakes an agent."""
+"""Tasks out of a file or of issues, all of them or none, each at most once: where a task comes from
+stays with it as a link. None of them is moved, so no import wakes an agent."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from math import ceil
 from typing import Any
 
-from agents_manager.domain import fields, task_list, task_list_csv, task_list_markdown
+from agents_manager.domain import fields, issue, task_list, task_list_csv, task_list_markdown
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.task import Actor, ArtifactType, Project
-from agents_manager.domain.task_list import MAX_BYTES, MAX_TASKS, Entry, Listed
-from agents_manager.errors import InvalidInput, NotFound, PipelineNotFound
+from agents_manager.domain.task_list import MAX_BYTES, MAX_TASKS, Entry, Link, Listed
+from agents_manager.errors import (
+    ForgeUnavailable,
+    HookFailed,
+    InvalidInput,
+    NotFound,
+    PipelineNotFound,
+)
 from agents_manager.flow import artifacts, edits, exchange, pipelines, tasks
 from agents_manager.flow.ports import Services, Tx
 
@@ -20,6 +28,8 @@ REFUSAL = "Nothing was imported."
 MOST_TOLD = 50
 MAX_SOURCE = 100
 PASTED = "pasted text"
+MAX_ISSUE_BYTES = 16 * 1024 * 1024
+"""Of all issues together."""
 
 
 class Format(StrEnum):
@@ -53,13 +63,15 @@ class Item:
     dependencies: int
     left_out: tuple[str, ...]
     """What it would wait for, but is not known here."""
+    changed: bool
+    """Whether the issue says something else since; the task is left as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
     items: tuple[Item, ...]
     skipped: int
-    """Those that are checked off."""
+    """Those that are checked off; of issues, those that are pull requests."""
 
     def count(self, state: ImportState) -> int:
         return sum(item.state is state for item in self.items)
@@ -68,7 +80,7 @@ class Imported:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Draft:
     entry: Entry
-    origin: str
+    link: Link
     words: Mapping[str, Any]
     pipeline_id: str
 
@@ -86,8 +98,40 @@ async def import_(
     """Makes the tasks of a list that are not there yet. `source` is what the list is called: a
     title that came from it before is not made again."""
     listed = _read(text, format)
+    name = visible(source, MAX_SOURCE) or PASTED
+    return await _taken(s, project, listed, name, actor, dry_run=dry_run)
+
+
+async def import_issues(
+    s: Services, project: Project, wanted: issue.Wanted, actor: Actor, *, dry_run: bool = False
+) -> Imported:
+    """Makes tasks of issues that have none yet. One that has is left alone."""
+    try:
+        found = await s.forge.issues(project, wanted)
+    except ForgeUnavailable as error:
+        wait = error.wait_s
+        when = "later" if wait is None else f"in {counted_as(ceil(wait / 60), 'minute')}"
+        told = f"{REFUSAL} {error.message.rstrip('.')}; try again {when}."
+        raise ForgeUnavailable(told, wait) from None
+    except HookFailed as error:
+        raise HookFailed(f"{REFUSAL} {error.message}") from None
+    size = sum(len(one.title) + len(one.body.encode(errors="replace")) for one in found.issues)
+    fewer = "choose fewer, by label or by number"
+    if not found.complete or len(found.issues) > MAX_TASKS:
+        many = f"{found.repository} has more than can be made tasks at once ({MAX_TASKS})"
+        raise InvalidInput(f"{REFUSAL} {many}; {fewer}.")
+    if size > MAX_ISSUE_BYTES:
+        long = f"The issues have {size} bytes, at most {MAX_ISSUE_BYTES} are taken"
+        raise InvalidInput(f"{REFUSAL} {long}; {fewer}.")
+    listed = issue.listed(found)
+    return await _taken(s, project, listed, found.repository, actor, dry_run=dry_run)
+
+
+async def _taken(
+    s: Services, project: Project, listed: Listed, source: str, actor: Actor, *, dry_run: bool
+) -> Imported:
     faults = [*listed.faults, *_circles(listed.entries)]
-    drafts = await _drafts(s, project, listed, visible(source, MAX_SOURCE) or PASTED, faults)
+    drafts = await _drafts(s, project, listed, source, faults)
 
     def write(tx: Tx) -> Imported:
         return _write(tx, s, project, listed, drafts, faults, actor, dry_run=dry_run)
@@ -134,22 +178,20 @@ async def _drafts(
         except PipelineNotFound as error:
             faults.append(f"{entry.place}: pipeline: {error.message}")
         else:
-            origin = _origin(entry.source or source, words["title"], origins)
-            drafts.append(
-                _Draft(entry=entry, origin=origin, words=words, pipeline_id=chosen[wanted])
-            )
+            link = entry.link or _link(entry, source, words["title"], origins)
+            drafts.append(_Draft(entry=entry, link=link, words=words, pipeline_id=chosen[wanted]))
     return drafts
 
 
-def _origin(source: str, title: str, used: set[str]) -> str:
+def _link(entry: Entry, source: str, title: str, used: set[str]) -> Link:
     """A title that stands in the list twice means two tasks."""
-    plain = origin = f"{source}: {title}"
+    plain = origin = f"{entry.source or source}: {title}"
     number = 1
     while origin in used:
         number += 1
         origin = f"{plain} ({number})"
     used.add(origin)
-    return origin
+    return Link(key=origin, label=origin, data={"place": entry.place})
 
 
 def _write(
@@ -169,23 +211,22 @@ def _write(
     if faults:
         raise InvalidInput(REFUSAL, _told(faults))
     links = tx.tasks.links(project.id)
-    ids = [links.get(draft.origin) or TaskId(s.ids.new()) for draft in drafts]
+    ids = [links.get(draft.link.key) or TaskId(s.ids.new()) for draft in drafts]
     now = s.clock.now()
     items: list[Item] = []
     for number, (draft, task_id) in enumerate(zip(drafts, ids, strict=True)):
-        entry = draft.entry
+        entry, link = draft.entry, draft.link
         before = [*(ids[n] for n in entry.needs), *(outside.get(n) for n in entry.waits_for)]
         others = tuple(dict.fromkeys(one for one in before if one))
         state = ImportState.ALREADY_THERE
-        if draft.origin not in links:
+        if link.key not in links:
             state = ImportState.TO_MAKE if dry_run else ImportState.MADE
         if state is ImportState.MADE:
             words = {**draft.words, "dependencies": others}
             # A list has an order, and the oldest of two tasks is taken first.
             made_at = now + timedelta(microseconds=number)
             task = tasks.add(tx, project, task_id, words, draft.pipeline_id, actor, made_at)
-            data = {"place": entry.place}
-            artifacts.keep(tx, s, task, ArtifactType.LINK, draft.origin, draft.origin, data)
+            artifacts.keep(tx, s, task, ArtifactType.LINK, link.key, link.label, link.data)
         items.append(
             Item(
                 place=entry.place,
@@ -195,9 +236,15 @@ def _write(
                 pipeline=pipelines.plain(draft.pipeline_id),
                 dependencies=len(others),
                 left_out=tuple(n for n in entry.waits_for if (entry.place, n) in unknown),
+                changed=state is ImportState.ALREADY_THERE and _changed(tx, task_id, link),
             )
         )
     return Imported(items=tuple(items), skipped=listed.skipped)
+
+
+def _changed(tx: Tx, task_id: TaskId, link: Link) -> bool:
+    known = tx.tasks.artifacts(task_id, ArtifactType.LINK)
+    return any(issue.is_new(link.data, one.data) for one in known if one.key == link.key)
 
 
 def _outside(tx: Tx, listed: Listed) -> tuple[dict[str, TaskId], dict[tuple[str, str], str]]:

@@ -30,7 +30,7 @@ from agents_manager.domain.transition import (
     in_the_way,
 )
 from agents_manager.errors import StaleTask
-from agents_manager.flow import asking, facts, planning
+from agents_manager.flow import asking, facts, issues, planning
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -102,6 +102,7 @@ def _enter(
         asking.open_prompt(tx, s, moved.task, question, moved.history.id, resume)
     if pipeline.is_final(moved.task.status):
         _wake_dependents(tx, s, moved.task)
+        issues.settle(tx, s, moved.task, pipeline)
     return moved
 
 
@@ -142,6 +143,7 @@ def carry(
     tx.events.add(task.id, migrated, actor, now)
     if pipeline.is_final(to):
         _wake_dependents(tx, s, moved)
+        issues.settle(tx, s, moved, pipeline)
     return Applied(moved, entry)
 
 
@@ -149,7 +151,8 @@ def recheck(tx: Tx, s: Services, task_id: TaskId) -> None:
     """Lets an `auto` transition fire after a fact of the task changed."""
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    _follow_autos(tx, s, pipeline, task, None)
+    moved = _follow_autos(tx, s, pipeline, task, None)
+    issues.settle(tx, s, moved.task if moved else task, pipeline)
 
 
 def refuse(

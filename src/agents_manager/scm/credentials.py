@@ -19,7 +19,7 @@ WAY = f"set AM_GITHUB_TOKEN, or: keyring set {SERVICE} {ENTRY}"
 _TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 _REMOTE = re.compile(
     r"(?:(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:]+)(?::\d+)?/|(?:[^/@:]*@)?(?P<scp>[^/:]+):)"
-    r"(?P<path>[A-Za-z0-9-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?"
+    r"(?P<path>[A-Za-z0-9_-]+/[A-Za-z0-9._-]+?)(?:\.git)?/?"
 )
 
 

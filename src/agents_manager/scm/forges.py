@@ -2,8 +2,10 @@
 where it lives."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from agents_manager.domain.comment import Comment
+from agents_manager.domain.issue import Found, Note, Reference, Wanted
 from agents_manager.domain.task import LOCAL, MergeMethod, Project, PullRequest, Task
 from agents_manager.flow.ports import Configs, Conflicted, Forge, Merged, OutsideForge
 from agents_manager.scm.github import GitHub
@@ -38,6 +40,12 @@ class ChosenForges:
 
     async def comments(self, project: Project, pull: PullRequest) -> Sequence[Comment]:
         return await self._of(pull).comments(project, pull)
+
+    async def issues(self, project: Project, wanted: Wanted) -> Found:
+        return await self._github.issues(project, wanted)
+
+    async def note(self, project: Project, issue: Reference, note: Note, since: datetime) -> bool:
+        return await self._github.note(project, issue, note, since)
 
     def _of(self, pull: PullRequest) -> Forge:
         return self.outside(pull) or self._local

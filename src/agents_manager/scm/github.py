@@ -4,11 +4,13 @@ GitHub says is believed about pull requests only, and people count only if they 
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
 from agents_manager.domain import names
 from agents_manager.domain.comment import Comment
+from agents_manager.domain.issue import Found, Note, Reference, Wanted
 from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
 from agents_manager.errors import AgentsManagerError, ForgeUnavailable, HookFailed
 from agents_manager.flow.ports import (
@@ -26,6 +28,7 @@ from agents_manager.scm import (
     commits,
     credentials,
     github_api,
+    github_issues,
     github_reading,
     joining,
     landing,
@@ -34,7 +37,7 @@ from agents_manager.scm import (
 )
 from agents_manager.scm.credentials import Key
 from agents_manager.scm.git import Place, branch_tip, common_dir, contains, locked
-from agents_manager.scm.github_api import Api, Memory, Reply
+from agents_manager.scm.github_api import OF_ISSUES, OF_PULLS, Api, Memory, Reply, Use
 from agents_manager.scm.github_models import GitRef, MergeDone, Numbered, Pull, Review
 
 NAME = "github"
@@ -241,25 +244,37 @@ class GitHub:
             assert last is not None
             raise HookFailed(f"GitHub does not take the review: {last.says}")
 
+    async def issues(self, project: Project, wanted: Wanted) -> Found:
+        async with self._api(project, wanted.repository, OF_ISSUES) as api:
+            return await github_issues.found(api, wanted)
+
+    async def note(self, project: Project, issue: Reference, note: Note, since: datetime) -> bool:
+        async with self._api(project, issue.repository, OF_ISSUES) as api:
+            return await github_issues.note(api, issue.number, note, since)
+
     @asynccontextmanager
-    async def _api(self, project: Project) -> AsyncGenerator[Api]:
-        base, repository, token = await self._place(project)
-        opened = github_api.opened(base, repository, token, self._memory, self._clock)
+    async def _api(
+        self, project: Project, named: str | None = None, use: Use = OF_PULLS
+    ) -> AsyncGenerator[Api]:
+        base, repository, token = await self._place(project, named, use)
+        opened = github_api.opened(base, repository, token, self._memory, self._clock, use)
         async with opened as api:
             yield api
 
-    async def _place(self, project: Project) -> tuple[str, str, str]:
+    async def _place(
+        self, project: Project, named: str | None = None, use: Use = OF_PULLS
+    ) -> tuple[str, str, str]:
         """The address of the API, the repository there, and the token."""
         rules = self._configs.of(project).forge
-        repository = rules.repository or await self._named_by_remote(project, rules.base_url)
+        named = named or rules.repository
+        repository = named or await self._named_by_remote(project, rules.base_url, use.way)
         token = await asyncio.to_thread(credentials.token)
         if token is None:
             raise HookFailed(f"There is no token for GitHub; {credentials.WAY}.")
         return rules.base_url, repository, token
 
-    async def _named_by_remote(self, project: Project, base_url: str) -> str:
+    async def _named_by_remote(self, project: Project, base_url: str, way: str) -> str:
         remote = await remotes.of(Place(git_dir=await common_dir(Path(project.path))))
-        way = "set forge.repository to owner/name, or forge.type to local"
         if remote is None:
             raise HookFailed(f'"{project.path}" has no remote on GitHub: add one, {way}.')
         found = credentials.repository_of(remote.url, base_url)

@@ -44,7 +44,25 @@ SAID = 300
 SECONDARY_S = 60.0
 """What GitHub asks for where it does not say for how long to wait."""
 MOVED = (301, 302, 307, 308)
-RIGHTS = 'It needs read and write access to "Contents" and "Pull requests" of the repository'
+HIDDEN = (403, 404)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What the repository is wanted for, in what is said where that fails."""
+
+    rights: str
+    way: str
+
+
+OF_PULLS = Use(
+    'It needs read and write access to "Contents" and "Pull requests" of the repository',
+    "set forge.repository to owner/name, or forge.type to local",
+)
+OF_ISSUES = Use(
+    'It needs read access to "Issues" of the repository, and write access for notes',
+    "name the repository as owner/name, or set forge.repository",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +130,16 @@ class Api:
     """One repository, for as long as one call to the forge takes."""
 
     def __init__(
-        self, client: "httpx.AsyncClient", base: str, repository: str, memory: Memory, clock: Clock
+        self,
+        client: "httpx.AsyncClient",
+        base: str,
+        repository: str,
+        memory: Memory,
+        clock: Clock,
+        use: Use,
     ) -> None:
         self.repository = repository
+        self._use = use
         self._client = client
         self._base = base
         self._memory = memory
@@ -124,23 +149,31 @@ class Api:
         reply = await self._ask("GET", self._url(path))
         return reply.read(model)
 
-    async def find(self, path: str, model: type[Model]) -> Model | None:
+    async def find(
+        self, path: str, model: type[Model], absent: Collection[int] = HIDDEN
+    ) -> Model | None:
         """None where there is no such thing, or the token may not see it."""
-        reply = await self._ask("GET", self._url(path), allowed=(403, 404))
+        reply = await self._ask("GET", self._url(path), allowed=absent)
         return reply.read(model) if reply.status == 200 else None
 
     async def pages(self, path: str, model: type[Model]) -> list[Model]:
         """All of a list, page by page."""
+        found, complete = await self.some(path, model, MAX_PAGES)
+        if not complete:
+            log.warning("github.list_cut", path=path, read=len(found))
+        return found
+
+    async def some(self, path: str, model: type[Model], most: int) -> tuple[list[Model], bool]:
+        """As many pages of a list, and whether that is all of it."""
         url: str | None = self._url(f"{path}{'&' if '?' in path else '?'}per_page={PER_PAGE}")
         found: list[Model] = []
-        for _ in range(MAX_PAGES):
+        for _ in range(most):
             reply = await self._ask("GET", url)
             found += reply.listed(model)
             url = reply.links.get("next")
             if url is None:
-                return found
-        log.warning("github.list_cut", path=path, read=len(found))
-        return found
+                return found, True
+        return found, False
 
     async def send(
         self, method: str, path: str, body: Mapping[str, Any], allowed: Collection[int] = ()
@@ -219,14 +252,16 @@ class Api:
             case 401:
                 return HookFailed(
                     f"GitHub does not take the token ({says}); set AM_GITHUB_TOKEN to one that is "
-                    f"valid. {RIGHTS}."
+                    f"valid. {self._use.rights}."
                 )
             case 403:
-                return HookFailed(f"GitHub does not allow this to the token: {says}. {RIGHTS}.")
+                return HookFailed(
+                    f"GitHub does not allow this to the token: {says}. {self._use.rights}."
+                )
             case 404:
                 return HookFailed(
                     f'GitHub knows no "{self.repository}" with what was asked for, or hides it from'
-                    f" the token; look at forge.repository and the token. {RIGHTS}."
+                    f" the token; look at forge.repository and the token. {self._use.rights}."
                 )
             case status if status >= 500:
                 return ForgeUnavailable(f"GitHub is out of order (status {status}): {says}")
@@ -257,7 +292,7 @@ class Api:
 
 @asynccontextmanager
 async def opened(
-    base: str, repository: str, token: str, memory: Memory, clock: Clock
+    base: str, repository: str, token: str, memory: Memory, clock: Clock, use: Use = OF_PULLS
 ) -> AsyncGenerator[Api]:
     # Imported late: it takes a tenth of a second, and commands do not need it.
     import httpx
@@ -266,7 +301,7 @@ async def opened(
     # What is trusted takes long to read, and only https needs it.
     verify = not base.startswith("http:")
     async with httpx.AsyncClient(headers=headers, timeout=TIMEOUT_S, verify=verify) as client:
-        yield Api(client, base, repository, memory, clock)
+        yield Api(client, base, repository, memory, clock, use)
 
 
 def _json(text: bytes, answer: "httpx.Response") -> Any:

@@ -102,6 +102,29 @@ class IssueComment(Said):
     created_at: datetime
 
 
+class Label(Answer):
+    name: str | None = None
+
+
+class IssueRow(Answer):
+    id: int
+    number: int
+    state: str
+    title: str
+    body: str | None = None
+    html_url: str = Field(pattern=r"^https?://")
+    """People are given it as a link."""
+    user: User | None = None
+    labels: list[Label | str] = Field(default_factory=list[Label | str])
+    pull_request: object | None = None
+    """Where it is one: GitHub lists them among the issues."""
+
+    @property
+    def names(self) -> list[str]:
+        said = (one if isinstance(one, str) else one.name for one in self.labels)
+        return [name for name in said if name]
+
+
 class CheckRun(Answer):
     status: str
     conclusion: str | None = None

@@ -1,4 +1,4 @@
-// From openapi.json 9bb4f57374ea7f07abc6d7d20349db35dde8e64315aa4ea6fec660da1d7d1632; write it again with: npm run api
+// From openapi.json de2594afe3f4c49f75a793ab79f0b4584ad7f858681d2a9733314b5c87be33a6; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -737,6 +737,27 @@ export interface paths {
          * @description Makes the tasks of a list, all of them or none, and none twice; none of them is started.
          */
         post: operations["import_tasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/import/github": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Issues
+         * @description Makes tasks of issues on GitHub, all of them or none, and none twice; none is started, and
+         *     nothing is written there.
+         */
+        post: operations["import_issues"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2396,6 +2417,8 @@ export interface components {
             dependencies: number;
             /** Left Out */
             left_out: string[];
+            /** Changed */
+            changed: boolean;
         };
         /** ImportedTasks */
         ImportedTasks: {
@@ -2426,6 +2449,30 @@ export interface components {
             } | null;
             /** Waiting Behind */
             waiting_behind: string[];
+        };
+        /** IssueImport */
+        IssueImport: {
+            /** Project */
+            project: string;
+            /** Repository */
+            repository?: string | null;
+            /**
+             * Issues
+             * @default []
+             */
+            issues?: number[];
+            /**
+             * Labels
+             * @default []
+             */
+            labels?: string[];
+            /** State */
+            state?: ("open" | "closed" | "all") | null;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run?: boolean;
         };
         /**
          * KeyKind
@@ -5126,6 +5173,39 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TaskImport"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedTasks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    import_issues: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IssueImport"];
             };
         };
         responses: {

@@ -111,12 +111,14 @@ class ImportedTask(schemas.Out):
     dependencies: int
     left_out: list[str]
     """What it would wait for, but is not known here."""
+    changed: bool
+    """Whether its issue says something else since; the task is left as it is."""
 
 
 class ImportedTasks(schemas.Out):
     items: list[ImportedTask]
     skipped: int
-    """Those that are checked off."""
+    """Those that are checked off; of issues, those that are pull requests."""
 
 
 class Edited(schemas.Out):

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Query
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
+from agents_manager.domain import issue
 from agents_manager.flow import edits, importing, remedies, removal, views
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -18,6 +19,16 @@ async def import_tasks(s: Services, actor: Caller, form: forms.TaskImport) -> pa
     given = form.model_dump(exclude={"project", "text", "format"})
     kind = importing.Format(form.format)
     done = await importing.import_(s, project, form.text, actor, format=kind, **given)
+    return pages.ImportedTasks.of(done)
+
+
+@router.post("/import/github")
+async def import_issues(s: Services, actor: Caller, form: forms.IssueImport) -> pages.ImportedTasks:
+    """Makes tasks of issues on GitHub, all of them or none, and none twice; none is started, and
+    nothing is written there."""
+    project = await s.store.read(lambda tx: tx.projects.find(form.project))
+    wanted = issue.wanted(form.repository, form.issues, form.labels, form.state)
+    done = await importing.import_issues(s, project, wanted, actor, dry_run=form.dry_run)
     return pages.ImportedTasks.of(done)
 
 

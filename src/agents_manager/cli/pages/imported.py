@@ -12,14 +12,15 @@ STATES: Mapping[ImportState, str] = {
 }
 
 
-def page(done: Imported) -> Iterator[Block]:
+def page(done: Imported, skipped: str) -> Iterator[Block]:
+    """`skipped` says of what kind the others were."""
     if done.items:
         yield Table(
             ("WHERE", "WHAT", "TASK", "TITLE", "PIPELINE", "WAITS FOR"),
             [
                 (
                     item.place,
-                    STATES[item.state],
+                    f"{STATES[item.state]}, changed since" if item.changed else STATES[item.state],
                     short(item.task_id or ""),
                     item.title,
                     item.pipeline,
@@ -30,10 +31,10 @@ def page(done: Imported) -> Iterator[Block]:
             cut=("TITLE",),
         )
         yield Line()
-    yield Line(_sum(done))
+    yield Line(_sum(done, skipped))
 
 
-def _sum(done: Imported) -> str:
+def _sum(done: Imported, skipped: str) -> str:
     told = ["Nothing is new"]
     if planned := done.count(ImportState.TO_MAKE):
         told = [f"{counted(planned, 'task')} would be made"]
@@ -41,6 +42,8 @@ def _sum(done: Imported) -> str:
         told = [f"{counted(made, 'task')} made, none of them started"]
     if there := done.count(ImportState.ALREADY_THERE):
         told.append(f"{there} already there")
+    if changed := sum(item.changed for item in done.items):
+        told.append(f"{changed} of them changed on GitHub since, and left alone")
     if done.skipped:
-        told.append(f"{done.skipped} checked off and skipped")
+        told.append(f"{done.skipped} {skipped} and skipped")
     return f"{'; '.join(told)}."

@@ -17,6 +17,7 @@ from agents_manager.cli.render import (
 )
 from agents_manager.domain.event import Logged
 from agents_manager.domain.event.happening import Level
+from agents_manager.domain.issue import reference
 from agents_manager.domain.pipeline import Status
 from agents_manager.domain.task import ArtifactType, History, Project, Result, Task
 from agents_manager.flow.liveness import Mover
@@ -106,6 +107,10 @@ def _refusals(entry: History) -> str:
 
 
 def _places(view: TaskView) -> Iterator[Line]:
+    source = reference(view.artifacts)
+    if source is not None:
+        yield Line(f"Issue   {source}")
+        yield Line(f"        {one_line(source.url)}")
     branches = [a for a in view.artifacts if a.type is ArtifactType.BRANCH]
     if branches:
         yield Line(f"Branch  {branches[0].label} from {branches[0].data['base']}")

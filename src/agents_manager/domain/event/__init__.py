@@ -13,6 +13,7 @@ from agents_manager.domain.event.forges import (
     BranchPushed,
     DocumentCommitted,
     ForgeRefused,
+    IssueNoted,
     MergeConflicted,
     PolicyChanged,
     PullClosed,
@@ -149,6 +150,7 @@ Event = Annotated[
     | StrangersReviewed
     | ReviewNotTaken
     | ForgeRefused
+    | IssueNoted
     | MergeConflicted
     | FetchFailed
     | BranchAdvanced

@@ -148,6 +148,17 @@ class ForgeRefused(Happening):
         return f"What is done to pull request #{self.pull} is not noticed now. {self.reason}"
 
 
+class IssueNoted(Happening):
+    category = "git"
+    type: Literal["issue.noted"] = "issue.noted"
+    issue: str
+    closed: bool
+
+    def says(self) -> str:
+        done = "was closed" if self.closed else "was told how the task ended"
+        return f"Issue {self.issue} {done}."
+
+
 class MergeConflicted(Happening):
     category = "git"
     level = Level.WARNING

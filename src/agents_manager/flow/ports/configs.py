@@ -52,6 +52,10 @@ class ForgeRules:
     base_url: str = GITHUB
     mirror_reviews: bool = False
     """Whether reviews made here are shown there, too."""
+    note_on_issues: bool = False
+    """Whether the end of a task is noted on the issue that it comes from."""
+    close_issues: bool = False
+    """Whether that issue is closed, too, once the change is merged."""
     poll_s: float = 60.0
     """How often what was done there is looked for."""
 

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal, Protocol
 
 from agents_manager.domain.comment import Comment
+from agents_manager.domain.issue import Found, Note, Reference, Wanted
 from agents_manager.domain.task import (
     MergeMethod,
     Project,
@@ -107,4 +109,12 @@ class Forges(Forge, Protocol):
 
     async def trouble(self, project: Project) -> str | None:
         """What keeps its forge from working, with the way out, by looking alone."""
+        ...
+
+    async def issues(self, project: Project, wanted: Wanted) -> Found:
+        """Read only, and from where issues are, wherever pull requests live."""
+        ...
+
+    async def note(self, project: Project, issue: Reference, note: Note, since: datetime) -> bool:
+        """Puts a note on an issue, unless it is there since then; whether it closed the issue."""
         ...

@@ -4,6 +4,7 @@ import type { TaskView } from "@/api/client";
 import { Chip } from "@/kit/Chip";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
+import { issueOf } from "./source";
 
 /** The small facts of a task: beside its page on a desktop, folded within it on a phone. */
 export function Facts({
@@ -14,6 +15,7 @@ export function Facts({
   round: { number: number; max: number; status: string } | null;
 }) {
   const { task } = view;
+  const issue = issueOf(view);
   return (
     <dl className="grid grid-cols-[5.5rem_1fr] gap-x-3 gap-y-2 text-[13px]">
       <Fact name="Priority">{task.priority}</Fact>
@@ -39,6 +41,18 @@ export function Facts({
           {clean(task.pipeline_id)} {task.pipeline_version}
         </Link>
       </Fact>
+      {issue && (
+        <Fact name="Issue">
+          <a
+            href={issue.url}
+            rel="noreferrer noopener"
+            target="_blank"
+            className="text-accent-text hover:underline"
+          >
+            {clean(issue.name)}
+          </a>
+        </Fact>
+      )}
       {round && (
         <Fact name="Round">
           {round.number} of {round.max}

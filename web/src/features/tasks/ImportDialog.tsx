@@ -5,56 +5,63 @@ import { type ApiError, api, data, type Schemas } from "@/api/client";
 import { queries } from "@/api/queries";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
-import { Field, Input, Select, TextArea } from "@/kit/Field";
+import { Field, Select } from "@/kit/Field";
 import { Table } from "@/kit/Table";
 import { clean } from "@/kit/text";
-import { decoded, FORMATS, type Format, formatOf } from "./lists";
+import { IssueFields } from "./IssueFields";
+import { asked, type Issues, NO_ISSUES } from "./issues";
+import { type List, ListFields, NO_LIST } from "./ListFields";
 
 type Item = Schemas["ImportedTask"];
 type Imported = Schemas["ImportedTasks"];
+type Source = "list" | "github";
 
-const BLANK = { text: "", source: "", format: "md" as Format, project: "" };
+const SOURCES: [Source, string][] = [
+  ["list", "A list or file"],
+  ["github", "Issues on GitHub"],
+];
 const STATES: Record<Item["state"], string> = {
   made: "Made",
   to_make: "Would be made",
   already_there: "Already there",
 };
 
-/** Tasks out of a list: first what would be made, then made, all of them or none. */
+/** Tasks out of a list or of issues: first what would be made, then made, all of them or none. */
 export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { project } = useSearch({ from: "/frame" });
   const client = useQueryClient();
   const projects = useQuery(queries.projects()).data?.items ?? [];
-  const [given, setGiven] = useState(BLANK);
-  const [unreadable, setUnreadable] = useState("");
-  const form = { ...given, project: given.project || project || projects[0]?.name || "" };
+  const [source, setSource] = useState<Source>("list");
+  const [chosen, setChosen] = useState("");
+  const [list, setList] = useState(NO_LIST);
+  const [issues, setIssues] = useState(NO_ISSUES);
+  const of = chosen || project || projects[0]?.name || "";
+  const wanted = asked(issues);
   const send = useMutation({
     mutationFn: (dry_run: boolean) =>
-      data(api.POST("/api/v1/tasks/import", { body: { ...form, dry_run } })),
+      source === "list"
+        ? data(api.POST("/api/v1/tasks/import", { body: { ...list, project: of, dry_run } }))
+        : data(
+            api.POST("/api/v1/tasks/import/github", { body: { ...wanted, project: of, dry_run } }),
+          ),
     onSuccess: (_, dry_run) => {
       if (!dry_run) void client.invalidateQueries({ queryKey: ["tasks"] });
     },
   });
-  const set = (part: Partial<typeof BLANK>) => {
-    setGiven({ ...form, ...part });
-    setUnreadable("");
-    send.reset();
-  };
-  const choose = async (file: File) => {
-    try {
-      const text = decoded(await file.arrayBuffer());
-      set({ text, source: file.name, format: formatOf(text, file.name) });
-    } catch {
-      setUnreadable(`${file.name} is not UTF-8 text; save it as UTF-8.`);
-    }
-  };
+  const changing =
+    <T,>(set: (value: T) => void) =>
+    (value: T) => {
+      set(value);
+      send.reset();
+    };
   const close = () => {
     onClose();
-    setGiven(BLANK);
-    setUnreadable("");
+    setList(NO_LIST);
+    setIssues(NO_ISSUES);
     send.reset();
   };
   const error = send.error as ApiError | null;
+  const ready = source === "list" ? list.text.trim() !== "" : wanted !== null;
   const toMake = send.data?.items.filter((one) => one.state === "to_make").length ?? 0;
   return (
     <Dialog
@@ -65,78 +72,47 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
       description="All of them are made or none, none twice, and none is started."
     >
       <div className="space-y-4">
-        <div className="grid grid-cols-3 gap-3 max-sm:grid-cols-1">
-          <Field label="File">
-            {(id) => (
-              <Input
-                id={id}
-                type="file"
-                accept=".md,.markdown,.csv,.json,.txt"
-                className="py-1"
-                onChange={(event) => event.target.files?.[0] && void choose(event.target.files[0])}
-              />
-            )}
-          </Field>
-          <Field label="Kind">
-            {(id) => (
-              <Select
-                id={id}
-                className="w-full"
-                value={form.format}
-                onChange={(event) => set({ format: event.target.value as Format })}
-              >
-                {FORMATS.map(([value, words]) => (
-                  <option key={value} value={value}>
-                    {words}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-          <Field label="Project">
-            {(id) => (
-              <Select
-                id={id}
-                className="w-full"
-                value={form.project}
-                onChange={(event) => set({ project: event.target.value })}
-              >
-                {projects.map((one) => (
-                  <option key={one.id} value={one.name}>
-                    {one.name}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
+        <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
+          <Choice
+            label="From"
+            value={source}
+            options={SOURCES}
+            onChange={changing((value) => setSource(value as Source))}
+          />
+          <Choice
+            label="Project"
+            value={of}
+            options={projects.map((one) => [one.name, one.name])}
+            onChange={changing(setChosen)}
+          />
         </div>
-        <Field label="List" note="Paste it, or choose a file. “- [ ] Title” is a task in Markdown.">
-          {(id) => (
-            <TextArea
-              id={id}
-              rows={8}
-              className="font-mono text-xs"
-              value={form.text}
-              onChange={(event) =>
-                set({
-                  text: event.target.value,
-                  format: formatOf(event.target.value, form.source),
-                })
-              }
-            />
-          )}
-        </Field>
-        {(error || unreadable) && (
+        {source === "list" ? (
+          <ListFields
+            given={list}
+            onChange={changing((part: Partial<List>) => setList({ ...list, ...part }))}
+          />
+        ) : (
+          <IssueFields
+            given={issues}
+            onChange={changing((part: Partial<Issues>) => setIssues({ ...issues, ...part }))}
+          />
+        )}
+        {source === "github" && wanted === null && (
+          <p role="alert" className="text-bad">
+            Issues are named by their numbers, such as 12, 15.
+          </p>
+        )}
+        {error && (
           <div role="alert" className="text-bad">
-            {unreadable || error?.message}
+            {clean(error.message)}
             <ul className="list-disc pl-5">
-              {error?.details.map((one) => (
+              {error.details.map((one) => (
                 <li key={one}>{clean(one)}</li>
               ))}
             </ul>
           </div>
         )}
-        {send.data && <Outcome done={send.data} />}
+        {send.data && <Outcome done={send.data} source={source} />}
         <div className="flex justify-end gap-2">
           <Button onClick={close}>Close</Button>
           {toMake > 0 ? (
@@ -146,7 +122,7 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
           ) : (
             <Button
               look="primary"
-              disabled={send.isPending || !form.text.trim()}
+              disabled={send.isPending || !ready}
               onClick={() => send.mutate(true)}
             >
               Show what would be made
@@ -158,14 +134,46 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
   );
 }
 
-function Outcome({ done }: { done: Imported }) {
+function Choice({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  label: string;
+  value: string;
+  options: [string, string][];
+  onChange: (value: string) => void;
+}) {
+  return (
+    <Field label={label}>
+      {(id) => (
+        <Select
+          id={id}
+          className="w-full"
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        >
+          {options.map(([name, words]) => (
+            <option key={name} value={name}>
+              {words}
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  );
+}
+
+function Outcome({ done, source }: { done: Imported; source: Source }) {
   const made = done.items.filter((one) => one.state === "made").length;
+  const skipped = source === "list" ? "checked off" : "are pull requests";
   return (
     <div className="space-y-2">
       <p role="status">
         {made > 0 && `${counted(made)} made, none of them started. `}
         {done.items.every((one) => one.state === "already_there") && "Nothing is new. "}
-        {done.skipped > 0 && `${done.skipped} checked off and skipped.`}
+        {done.skipped > 0 && `${done.skipped} ${skipped} and skipped.`}
       </p>
       <Table
         label="Tasks of the list"
@@ -174,7 +182,10 @@ function Outcome({ done }: { done: Imported }) {
         columns={[
           { title: "Where", minor: true, cell: (one) => one.place },
           { title: "Title", cell: (one) => <Title item={one} /> },
-          { title: "", cell: (one) => STATES[one.state] },
+          {
+            title: "",
+            cell: (one) => `${STATES[one.state]}${one.changed ? ", changed since" : ""}`,
+          },
           { title: "Pipeline", minor: true, cell: (one) => one.pipeline },
           { title: "Waits for", right: true, minor: true, cell: (one) => one.dependencies || "" },
         ]}
