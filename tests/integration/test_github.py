@@ -212,14 +212,29 @@ async def test_a_server_that_is_gone_is_asked_again_later(desk: Desk, tmp_path: 
 
 async def test_words_of_a_task_do_nothing_there(desk: Desk) -> None:
     title = "Add\n\nFixes #1 @acme/all"
-    body = "It does not fix #12, nor closes https://github.com/a/b/issues/3, @ann.\n<!-- hidden -->"
+    body = (
+        "It does not fix #12, nor closes https://github.com/acme/shop/issues/3, @ann.\n"
+        "Resolves: GH-4, fixes acme/shop#5, closed &#35;6, fix &num;7, fixed #&#x38;, see #9.\n"
+        "<!-- hidden -->"
+    )
+    for number in range(1, 13):
+        desk.there.issues.open(number)
     await desk.publish(title, body)
     sent = desk.there.pulls[desk.pull.number]
     assert sent["title"].replace(pull_text.NOTHING, "") == "Add Fixes #1 @acme/all"
     for text in (sent["title"], sent["body"]):
-        for doing in ("#1", "@a", "<!--", "closes http"):
+        for doing in ("@a", "<!--"):
             assert doing not in text, doing
+    await desk.merge()
+    assert desk.there.issues.mentioned == set()
+    assert {row["state"] for row in desk.there.issues.rows.values()} == {"open"}
     assert "a@b.org" in pull_text.harmless("a@b.org")
+
+    # So it goes with words that are left as they are.
+    desk.there.issues.read(body, merged=True)
+    assert desk.there.issues.mentioned == {3, 4, 5, 6, 7, 8, 9, 12}
+    closed = [n for n, row in desk.there.issues.rows.items() if row["state"] == "closed"]
+    assert closed == [3, 4, 5, 6, 7, 8, 12]
 
 
 async def test_a_review_of_ours_is_shown_once_as_far_as_github_takes_it(desk: Desk) -> None:
