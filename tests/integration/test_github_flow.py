@@ -12,8 +12,9 @@ import structlog
 
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.task import PullRequest, PullState
-from agents_manager.flow import comments, deliveries, reconcile, removal
+from agents_manager.domain.task import ArtifactType, PullRequest, PullState
+from agents_manager.errors import ForgeError
+from agents_manager.flow import artifacts, comments, deliveries, filing, reconcile, removal
 from agents_manager.flow.ports import OutsideForge, Tx
 from tests.contract.store_values import a_project, a_pull, a_task
 from tests.github_server import BOT, TOKEN, Trouble
@@ -473,3 +474,36 @@ def _kept_nowhere(secret: bytes, folder: Path) -> None:
     files = [file for file in folder.rglob("*") if file.is_file()]
     assert any(file.name == "agents-manager.db" for file in files)
     assert [file for file in files if secret in file.read_bytes()] == []
+
+
+async def test_a_document_goes_to_the_pull_request_there_and_is_reviewed_again(hub: Hub) -> None:
+    world, github = hub.world, hub.github
+    task = await hub.reviewable()
+    pull = await hub.pull(task)
+
+    def write(tx: Tx) -> None:
+        text = {"text": "First this."}
+        artifacts.keep(tx, world.s, task, ArtifactType.DOCUMENT, "plan-1", "Plan", text)
+
+    await world.s.store.write(write)
+    github.review(pull.number, "ann", "APPROVED")
+    github.trouble = Trouble(503, "Away")
+    with pytest.raises(
+        ForgeError, match=rf"pull request #{pull.number} does not have it yet: .*503"
+    ):
+        await filing.commit(world.s, task.id, "plan", ANN)
+    assert (await hub.pull(task)).head_sha == pull.head_sha
+    github.trouble = None
+    done = await filing.commit(world.s, task.id, "plan", ANN)
+    assert github.head(pull.number) == done.sha != pull.head_sha
+    view = await world.view(task)
+    assert view.pull
+    assert (view.pull.id, view.pull.head_sha) == (pull.id, done.sha)
+    assert [(p.revision, p.payload["head_sha"]) for p in view.prompts] == [(2, done.sha)]
+    await hub.look()
+    assert (await world.view(task)).task.status == "review", "the approval was for what was before"
+    github.review(pull.number, "ann", "APPROVED")
+    await hub.look()
+    await world.until(task, "done")
+    assert run(github.repo, "show", f"main:{done.path}") == "First this."
+    assert (await world.types(task)).count("document.committed") == 1

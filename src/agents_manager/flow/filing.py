@@ -7,8 +7,15 @@ from pathlib import Path
 from agents_manager.domain import event, names
 from agents_manager.domain.document import Document, checked_path, chosen, default_path
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.task import Actor, ArtifactType, Project, PullState, Task
-from agents_manager.errors import Conflict, WorkspaceInUse
+from agents_manager.domain.task import (
+    Actor,
+    ArtifactType,
+    Project,
+    PullRequest,
+    PullState,
+    Task,
+)
+from agents_manager.errors import Conflict, ForgeError, HookFailed, WorkspaceInUse
 from agents_manager.flow import artifacts, asking, branches, edits
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import FiledAs, Pushed, Services, Tx
@@ -101,7 +108,7 @@ async def _look_again(s: Services, task: Task, project: Project, ground: Ground)
     if pull is not None and pull.state is PullState.OPEN:
         if s.configs.of(project).auto_push:
             pushed = await s.workspaces.push(repo, ground.branch)
-        await s.forge.publish(project, task, ground.branch, pull.base_branch, pull.title, pull.body)
+        await _bring_up(s, task, project, pull)
 
     def write(tx: Tx) -> None:
         if pushed is not None:
@@ -115,6 +122,17 @@ async def _look_again(s: Services, task: Task, project: Project, ground: Ground)
                 asking.ask_again(tx, s, tx.tasks.get(task.id), prompt, prompt.history_id, MORE)
 
     await s.store.write(write)
+
+
+async def _bring_up(s: Services, task: Task, project: Project, pull: PullRequest) -> None:
+    head, base = pull.head_branch, pull.base_branch
+    try:
+        await s.forge.publish(project, task, head, base, pull.title, pull.body)
+    except (ForgeError, HookFailed) as error:
+        raise ForgeError(
+            f"The document is committed to {head}, but pull request #{pull.number} does not have it"
+            f" yet: {error.message} When that is solved, commit it again: nothing is done twice."
+        ) from None
 
 
 def _idle(tx: Tx, task: Task) -> None:
