@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-web check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents test-github test-web check prove soak bench setup lock clean
 
 demo: web
 	$(BIN)/am demo
@@ -29,6 +29,13 @@ test-agents: setup
 	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
 		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py \
 		tests/agents/test_claude_code_budget.py
+
+# The client of GitHub, and the fake GitHub of the tests, against what GitHub publishes of its API; the
+# first time it fetches that into .github-api/ (29 MB).
+test-github: setup
+	$(BIN)/python scripts/fetch_github_api.py
+	AM_GITHUB_DESCRIPTION=.github-api/api.github.com.json AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 \
+		tests/github tests/contract/test_forges.py tests/integration/test_github.py tests/integration/test_issues.py
 
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web
