@@ -48,6 +48,10 @@ LINUX = sys.platform == "linux"
 
 def main(folder: str) -> int:
     umask = os.umask(0o077)
+    try:
+        hidden = read_hidden()
+    except ValueError:
+        return 1  # Who started it was killed before it could say that; nothing has begun.
     os.chdir(folder)
     os.dup2(os.open("runner.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), 2)
     lock = take_lock()
@@ -68,8 +72,16 @@ def main(folder: str) -> int:
             "boot_id": boot_id(),
         },
     )
-    write_json("exit.json", run(job, umask, signals))
+    write_json("exit.json", run(job, umask, signals, hidden))
     return 0
+
+
+def read_hidden() -> list[bytes]:
+    """What must not stand in the output, from whoever started this program."""
+    told = b""
+    while piece := os.read(0, CHUNK):
+        told += piece
+    return [text.encode() for text in parsed(told.decode())]
 
 
 def take_lock() -> int | None:
@@ -100,11 +112,12 @@ def read_job() -> Mapping[str, Any]:
     return job
 
 
-def run(job: Mapping[str, Any], umask: int, signals: Signals) -> dict[str, Any]:
+def run(
+    job: Mapping[str, Any], umask: int, signals: Signals, hidden: list[bytes]
+) -> dict[str, Any]:
     """From the agent's start to the end of the last process it left."""
     limits: Mapping[str, Any] = job["limits"]
     turns = Turns(str(job.get("turn_type", "assistant")), limits.get("turns"))
-    hidden = [text.encode() for text in job.get("hide", ())]
     output = Sink("output", int(limits["output_bytes"]), Veil(hidden), turns.take)
     errors = Sink("stderr", STDERR_BYTES, Veil(hidden))
     if signals.cancelled:

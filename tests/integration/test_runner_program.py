@@ -27,11 +27,16 @@ class Started:
 
     all: ClassVar[list["Started"]] = []
 
-    def __init__(self, job: Job, program: Path = PROGRAM) -> None:
-        runners._write_job(job, ())  # pyright: ignore[reportPrivateUsage]
+    def __init__(self, job: Job, program: Path = PROGRAM, told: bytes = b"[]") -> None:
+        runners._write_job(job)  # pyright: ignore[reportPrivateUsage]
         self.job = job
         command = [sys.executable, "-I", "-S", str(program), str(job.dir)]
-        self.process = subprocess.Popen(command, env={}, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, env={}, start_new_session=True
+        )
+        assert self.process.stdin is not None
+        with self.process.stdin as said:
+            said.write(told)
         self.all.append(self)
 
     def ended(self) -> dict[str, Any]:
@@ -67,6 +72,13 @@ def without(folder: Path, *lines: str) -> Path:
     copy = folder / "runner_without.py"
     copy.write_text(source)
     return copy
+
+
+@pytest.mark.parametrize("told", [b"", b'["secr'])
+def test_a_runner_that_was_not_told_what_to_hide_starts_nothing(folder: Path, told: bytes) -> None:
+    started = Started(shell(folder, "echo hi"), told=told)
+    assert started.process.wait(20) == 1
+    assert not (started.job.dir / "output").exists()
 
 
 def test_agent_gets_exactly_its_environment_folder_and_input(folder: Path) -> None:
@@ -253,7 +265,8 @@ def test_unknown_protocol_is_refused(folder: Path) -> None:
     given = shell(folder, "touch ran")
     given.dir.mkdir()
     (given.dir / "job.json").write_text(json.dumps({"protocol": 99}))
-    subprocess.run([sys.executable, "-I", "-S", PROGRAM, given.dir], check=False)
+    command = [sys.executable, "-I", "-S", PROGRAM, given.dir]
+    subprocess.run(command, input=b"[]", check=False)
     end = json.loads((given.dir / "exit.json").read_text())
     assert end["reason"] == "refused"
     assert "protocol 99" in end["message"]

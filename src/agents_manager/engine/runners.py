@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -81,8 +81,8 @@ class DetachedRunners:
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
 
     async def start_or_adopt(self, job: Job) -> None:
-        if await asyncio.to_thread(_must_start, job, self._secrets):
-            child = await asyncio.to_thread(self._spawn, job.dir)
+        if await asyncio.to_thread(_must_start, job):
+            child = await asyncio.to_thread(self._spawn, job)
             running = {d: c for d, c in self._children.items() if c.returncode is None}
             self._children = {**running, job.dir: child}
 
@@ -113,12 +113,13 @@ class DetachedRunners:
     async def pulse(self, dir: Path) -> Pulse | None:
         return await asyncio.to_thread(_pulse, dir)
 
-    def _spawn(self, folder: Path) -> subprocess.Popen[bytes]:
+    def _spawn(self, job: Job) -> subprocess.Popen[bytes]:
+        hidden = Redactor([*self._secrets, *redaction.secrets_of(job.env)])
         # An empty environment, because an agent of the same user can read its runner's.
         try:
             child = subprocess.Popen(
-                [*self._argv, str(folder.absolute())],
-                stdin=subprocess.DEVNULL,
+                [*self._argv, str(job.dir.absolute())],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
@@ -127,6 +128,10 @@ class DetachedRunners:
             )
         except OSError as error:
             raise AgentProcessError(f"The runner could not be started: {error}") from error
+        # By no file: not all of them are in one already.
+        assert child.stdin is not None
+        with suppress(BrokenPipeError), child.stdin:
+            child.stdin.write(json.dumps(hidden.needles).encode())
         threading.Thread(target=child.wait, name=f"reap-{child.pid}", daemon=True).start()
         return child
 
@@ -149,14 +154,14 @@ class DetachedRunners:
 # ------------------------------------------------------------------------------------ the directory
 
 
-def _must_start(job: Job, secrets: Sequence[str]) -> bool:
+def _must_start(job: Job) -> bool:
     """Writes the directory, unless it has or had a runner already."""
     folder = job.dir
     if _read(folder / "exit.json", ExitFile) is not None:
         return False
     runner = _read(folder / "runner.json", RunnerFile)
     if runner is None:
-        _write_job(job, secrets)
+        _write_job(job)
         return True
     if not processes.is_alive(runner):
         _settle(folder, "lost")
@@ -168,14 +173,13 @@ def _must_start(job: Job, secrets: Sequence[str]) -> bool:
     return False
 
 
-def _write_job(job: Job, secrets: Sequence[str]) -> None:
+def _write_job(job: Job) -> None:
     for folder in (job.dir, *job.folders):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():
         if not name or "/" in name or name[0] == "." or name in OWN_FILES:
             raise AgentProcessError(f'"{name}" cannot be the name of a file of a job.')
         _write(job.dir / name, text)
-    hidden = Redactor([*secrets, *redaction.secrets_of(job.env)])
     content = {
         "protocol": PROTOCOL,
         "run_id": job.run_id,
@@ -185,7 +189,6 @@ def _write_job(job: Job, secrets: Sequence[str]) -> None:
         "limits": job.limits.model_dump(),
         "stop_signal": job.stop_signal,
         "turn_type": job.turn_type,
-        "hide": hidden.needles,
     }
     _write(job.dir / "job.json", json.dumps(content))
 

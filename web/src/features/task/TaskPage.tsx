@@ -115,7 +115,7 @@ function Shown({ view }: { view: TaskView }) {
           ))}
         <Tabs tab={tab} runs={view.runs.length} />
         {tab === "transcript" || tab === "changes" ? (
-          <div className="relative min-h-[60dvh] flex-1">
+          <div className="relative min-h-[50dvh] flex-1">
             <div className="absolute inset-0">
               <Suspense fallback={<Loading />}>
                 {tab === "changes" ? (
