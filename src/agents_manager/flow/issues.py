@@ -13,6 +13,7 @@ from agents_manager.domain.task import (
     Result,
     Task,
 )
+from agents_manager.errors import InvalidConfig
 from agents_manager.flow import planning
 from agents_manager.flow.ports import Services, Tx
 
@@ -26,7 +27,10 @@ def settle(tx: Tx, s: Services, task: Task, pipeline: Pipeline) -> None:
     source = issue.reference(tx.tasks.artifacts(task.id, ArtifactType.LINK))
     if source is None:
         return
-    rules = s.configs.of(tx.projects.get(task.project_id)).forge
+    try:
+        rules = s.configs.of(tx.projects.get(task.project_id)).forge
+    except InvalidConfig:  # What cannot be read orders nothing, and keeps no task from its end.
+        return
     pull, move = _merged(tx, task), _last_move(tx, task)
     wanted = rules.note_on_issues or (rules.close_issues and pull)
     effect_id = EffectId(f"{move.id}-issue") if move else None
