@@ -1,0 +1,273 @@
+"""What a command may see and do, and the command line of bubblewrap that holds it to that.
+
+    argv = wrapped(Cage(argv=("git", "upload-pack", "--strict"), cwd=clone, writes=(clone,)))
+
+is a command line that can be started like any other, from any thread: standard input, output and
+error are those of the command, and so is the exit code. It starts `launch.py`, which starts
+bubblewrap, which starts `inside.py`, which becomes the command.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+SERVICE_ID = 60800
+"""Whom root becomes: a number that neither Debian nor systemd gives to anybody."""
+SPOOL = "/run/agents-manager"
+"""In the sandbox: where the sockets lie that lead out."""
+EGRESS = "egress"
+EGRESS_PORT = 3128
+
+PACKAGE = Path(__file__).parent
+START = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents_manager.sandbox import launch; "
+    "launch.main(sys.argv[1:])"
+)
+PROGRAM = (sys.executable, "-I", "-S", "-c", START, str(PACKAGE.parents[1]))
+
+TMP_BYTES = 2 * 1024**3
+MEGABYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """How much may be used; None: as much as there is."""
+
+    memory_mb: int | None = None
+    """All processes together; looked at once a second."""
+    disk_mb: int | None = None
+    """All that may be written to, together; looked at once a second or less often."""
+    processes: int | None = None
+    file_mb: int | None = None
+    open_files: int | None = None
+    cpu_s: int | None = None
+    """Of each process."""
+    address_mb: int | None = None
+    """What each process may reserve. Many programs reserve far more than they use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cage:
+    argv: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """All of the command's environment, but for what leads to the proxy."""
+    writes: Sequence[Path] = ()
+    """Folders and files that it may change, besides a temporary folder and a home of its own, which
+    are empty. They must be there. As root they are given to the user that the command becomes."""
+    reads: Sequence[Path] = ()
+    """What it may read although it lies in a hidden place, or inside of what it may change; what is
+    not there is left out."""
+    logins: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Single files that it finds at other places, by these places. What it changes in them is
+    changed for good; as root it finds copies that it cannot change."""
+    hides: Sequence[Path] = ()
+    """Hidden besides homes, `/run` and temporary folders."""
+    hosts: Sequence[str] = ()
+    """Names that it may reach by the proxy, exact or as `*.example.com`; none: no network."""
+    private: Sequence[str] = ()
+    """`host:port` that it may reach by the proxy whatever they are: addresses of a private network,
+    above all."""
+    ports: Sequence[int] = ()
+    """Ports of this machine's loopback address that it may reach."""
+    bounds: Bounds = Bounds()
+    log: Path | None = None
+    """A folder for what the sandbox says: `egress.log`, and `limit` when a bound ended it."""
+
+    @property
+    def talks(self) -> bool:
+        """Whether it has a proxy."""
+        return bool(self.hosts or self.private)
+
+    def dumped(self) -> str:
+        return json.dumps({**asdict(self)}, default=str)
+
+    @classmethod
+    def loaded(cls, text: str) -> "Cage":
+        raw: dict[str, Any] = json.loads(text)
+        known = {each.name for each in fields(cls)}
+        if unknown := sorted(raw.keys() - known):
+            raise ValueError(f"a cage has no {', '.join(unknown)}")
+        for name in ("writes", "reads", "hides"):
+            raw[name] = tuple(Path(each) for each in raw.get(name, ()))
+        raw["cwd"] = Path(raw["cwd"])
+        raw["log"] = Path(raw["log"]) if raw.get("log") else None
+        raw["bounds"] = Bounds(**raw.get("bounds", {}))
+        return cls(**raw)
+
+
+def wrapped(cage: Cage) -> tuple[str, ...]:
+    """The command line that runs the command in the sandbox. Arguments that are added to it are
+    added to the command. Everybody on the machine can read a command line: use `kept` for a
+    command whose environment holds a secret."""
+    return (*PROGRAM, cage.dumped())
+
+
+def kept(cage: Cage, file: Path) -> tuple[str, ...]:
+    """The same by way of a file, which is to be written with `cage.dumped()`."""
+    return (*PROGRAM, f"@{file}")
+
+
+# ------------------------------------------------------------------------------ the command line
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the command line of bubblewrap needs to know beside the cage."""
+
+    root: bool
+    spool: Path
+    """The folder of the sockets that lead out."""
+    filter: int | None
+    """The file descriptor with the filter of system calls."""
+    passwd: int | None = None
+    """The one with a list of users that knows whom root becomes."""
+    copies: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Those with the files that root's command finds, by their places."""
+
+
+Measure = Callable[[Cage, Given], list[str]]
+
+
+def _lifetime(cage: Cage, given: Given) -> list[str]:
+    return ["--die-with-parent"]
+
+
+def _processes(cage: Cage, given: Given) -> list[str]:
+    return ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+
+
+def _network(cage: Cage, given: Given) -> list[str]:
+    return ["--unshare-net"]
+
+
+def _user(cage: Cage, given: Given) -> list[str]:
+    """Root needs no namespace to mount; inside of one it would still be root to what is outside."""
+    return [] if given.root else ["--unshare-user"]
+
+
+def _capabilities(cage: Cage, given: Given) -> list[str]:
+    """Root keeps what it takes to become somebody else."""
+    needed = ("CAP_SETUID", "CAP_SETGID") if given.root else ()
+    return ["--cap-drop", "ALL", *(part for each in needed for part in ("--cap-add", each))]
+
+
+def _read_only_root(cage: Cage, given: Given) -> list[str]:
+    return ["--ro-bind", "/", "/"]
+
+
+def _devices(cage: Cage, given: Given) -> list[str]:
+    return ["--dev", "/dev", *_empty(Path("/dev/shm"), given), "--proc", "/proc"]  # noqa: S108
+
+
+def _kernel_settings(cage: Cage, given: Given) -> list[str]:
+    return ["--ro-bind", "/proc/sys", "/proc/sys"]
+
+
+def _hidden(cage: Cage, given: Given) -> list[str]:
+    return [part for place in hidden(cage) for part in _empty(place, given)]
+
+
+def _granted(cage: Cage, given: Given) -> list[str]:
+    """The deeper of two places comes later, so that each is as it was granted."""
+    places = [*cage.writes, *(path for path in visible(cage) if path.exists())]
+    binds: list[str] = []
+    for path in sorted(dict.fromkeys(places), key=lambda path: len(path.parts)):
+        binds += _way_to(path, cage, given)
+        binds += ["--bind" if path in cage.writes else "--ro-bind", str(path), str(path)]
+    return binds
+
+
+def _logins(cage: Cage, given: Given) -> list[str]:
+    binds: list[str] = []
+    for place, source in cage.logins.items():
+        binds += _way_to(Path(place), cage, given)
+        if place in given.copies:
+            binds += ["--perms", "0644", "--ro-bind-data", str(given.copies[place]), place]
+        elif Path(source).is_file():
+            binds += ["--bind", source, place]
+    return binds
+
+
+def _way_to(path: Path, cage: Cage, given: Given) -> list[str]:
+    """Bubblewrap makes folders on the way that root alone may enter."""
+    if not given.root:
+        return []
+    above = [folder for folder in reversed(path.parents) if _lies_in(folder, hidden(cage))]
+    return [part for folder in above for part in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _ways_out(cage: Cage, given: Given) -> list[str]:
+    return ["--ro-bind", str(given.spool), SPOOL] if cage.talks or cage.ports else []
+
+
+def _known_user(cage: Cage, given: Given) -> list[str]:
+    return [] if given.passwd is None else ["--ro-bind-data", str(given.passwd), "/etc/passwd"]
+
+
+def _system_calls(cage: Cage, given: Given) -> list[str]:
+    return [] if given.filter is None else ["--seccomp", str(given.filter)]
+
+
+MEASURES: dict[str, Measure] = {
+    "lifetime": _lifetime,
+    "processes": _processes,
+    "network": _network,
+    "user": _user,
+    "capabilities": _capabilities,
+    "read-only root": _read_only_root,
+    "devices": _devices,
+    "kernel settings": _kernel_settings,
+    "hidden places": _hidden,
+    "granted": _granted,
+    "logins": _logins,
+    "ways out": _ways_out,
+    "known user": _known_user,
+    "system calls": _system_calls,
+}
+"""In the order in which they hold."""
+
+
+def arguments(cage: Cage, given: Given) -> list[str]:
+    """Everything between the name of bubblewrap and the command."""
+    lines = [part for measure in MEASURES.values() for part in measure(cage, given)]
+    return [*lines, "--chdir", "/"]
+
+
+def hidden(cage: Cage) -> list[Path]:
+    """Places that are empty inside, the outer ones first. Sockets of other programs lie there, too:
+    Docker's, the SSH agent's, the desktop's."""
+    usual = (Path("/root"), Path("/home"), Path.home(), Path("/run"), Path("/var/tmp"))  # noqa: S108
+    places = {place.resolve() for place in (*usual, Path("/tmp"), *cage.hides)}  # noqa: S108
+    return sorted(place for place in places if place.is_dir() and place != Path("/"))
+
+
+def visible(cage: Cage) -> list[Path]:
+    """What is to be read though it may lie in a hidden place: what is granted, and Python, which
+    starts the command."""
+    own = (Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent, PACKAGE.parent)
+    return [*cage.reads, *(path for path in own if _lies_in(path, hidden(cage)))]
+
+
+def _lies_in(path: Path, places: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(place) for place in places)
+
+
+def _empty(place: Path, given: Given) -> list[str]:
+    size = ["--size", str(TMP_BYTES)]
+    return [*size, *(["--perms", "1777"] if given.root else []), "--tmpfs", str(place)]
+
+
+def found() -> str | None:
+    """Where bubblewrap lies. Looked for in the system's folders alone: an agent can write those of
+    its user."""
+    return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0

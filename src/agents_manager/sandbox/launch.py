@@ -1,0 +1,167 @@
+"""The program around one sandbox: makes what bubblewrap needs, starts it, lets out what may go out,
+looks at what is used, and ends as the command ended. Signals are for its process group: the command
+is in it and gets them, this program and bubblewrap do not mind them."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from agents_manager.sandbox import bubblewrap, seccomp
+from agents_manager.sandbox.bubblewrap import (
+    EGRESS,
+    EGRESS_PORT,
+    MEGABYTE,
+    SERVICE_ID,
+    SPOOL,
+    Bounds,
+    Cage,
+    Given,
+)
+
+INSIDE = Path(__file__).with_name("inside.py")
+FAILED = 125
+"""The exit code where the sandbox itself could not be had, or ended the command."""
+PROXIED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+DIRECT = "localhost,127.0.0.1,::1"
+
+
+def main(arguments: Sequence[str]) -> None:
+    told, *more = arguments
+    umask = os.umask(0o077)
+    try:
+        text = Path(told[1:]).read_text(encoding="utf-8") if told.startswith("@") else told
+        cage = Cage.loaded(text)
+        sys.exit(run(replace(cage, argv=[*cage.argv, *more]), umask))
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"The sandbox could not be made: {error}\n")
+        sys.exit(FAILED)
+
+
+def run(cage: Cage, umask: int) -> int:
+    program = bubblewrap.found()
+    if program is None:
+        raise FileNotFoundError("bubblewrap is not installed")
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, signal.SIG_IGN)
+    with tempfile.TemporaryDirectory(prefix="am-sandbox-") as folder:
+        spool = Path(folder)
+        spool.chmod(0o711)
+        given = _given(cage, spool)
+        told = _in_memory(json.dumps(_told(cage, umask)).encode())
+        argv = [program, *bubblewrap.arguments(cage, given), "--"]
+        argv += [sys.executable, "-I", "-S", str(INSIDE), str(told)]
+        descriptors = [told, given.filter, given.passwd, *given.copies.values()]
+        if given.root:
+            for path in cage.writes:
+                give(path, SERVICE_ID)
+        return _followed(cage, spool, argv, [fd for fd in descriptors if fd is not None])
+
+
+def _followed(cage: Cage, spool: Path, argv: Sequence[str], passed: Sequence[int]) -> int:
+    if not (cage.talks or cage.ports or cage.bounds.memory_mb or cage.bounds.disk_mb):
+        return _started(argv, passed).wait()
+    # Imported late: what neither talks nor is looked at starts faster without.
+    from agents_manager.sandbox import watch
+
+    return watch.follow(cage, spool, lambda: _started(argv, passed))
+
+
+def _started(argv: Sequence[str], passed: Sequence[int]) -> "subprocess.Popen[bytes]":
+    # With an empty environment, because bubblewrap is the first process of the sandbox, whose
+    # environment can be read there. By this thread, because it dies with the one that started it.
+    return subprocess.Popen(argv, env={}, cwd="/", pass_fds=passed, umask=0o022)
+
+
+def _given(cage: Cage, spool: Path) -> Given:
+    code = seccomp.program()
+    root = bubblewrap.is_root()
+    return Given(
+        root=root,
+        spool=spool,
+        filter=None if code is None else _in_memory(code),
+        passwd=_in_memory(_users()) if root else None,
+        copies={
+            place: _in_memory(Path(source).read_bytes())
+            for place, source in cage.logins.items()
+            if root and Path(source).is_file()
+        },
+    )
+
+
+def _users() -> bytes:
+    known = Path("/etc/passwd").read_bytes()
+    return known + f"agent:x:{SERVICE_ID}:{SERVICE_ID}:agent:/:/bin/sh\n".encode()
+
+
+def _told(cage: Cage, umask: int) -> dict[str, Any]:
+    ways = {port: f"{SPOOL}/{port}" for port in cage.ports}
+    if cage.talks:
+        ways[EGRESS_PORT] = f"{SPOOL}/{EGRESS}"
+    return {
+        "argv": list(cage.argv),
+        "env": environment(cage),
+        "cwd": str(cage.cwd),
+        "umask": umask,
+        "user": SERVICE_ID if bubblewrap.is_root() else None,
+        "ways": ways,
+        "limits": limits(cage.bounds),
+    }
+
+
+def environment(cage: Cage) -> dict[str, str]:
+    """A proxy of the machine's own cannot be reached from inside."""
+    both = {*PROXIED, *(name.lower() for name in PROXIED), "NO_PROXY", "no_proxy"}
+    env = {name: value for name, value in cage.env.items() if name not in both}
+    if cage.talks:
+        address = f"http://127.0.0.1:{EGRESS_PORT}"
+        for name in PROXIED[:2]:
+            env |= {name: address, name.lower(): address}
+        env |= {"NO_PROXY": DIRECT, "no_proxy": DIRECT}
+    return env
+
+
+def limits(bounds: Bounds) -> dict[str, int]:
+    wanted = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_NPROC": bounds.processes,
+        "RLIMIT_NOFILE": bounds.open_files,
+        "RLIMIT_CPU": bounds.cpu_s,
+        "RLIMIT_FSIZE": bounds.file_mb and bounds.file_mb * MEGABYTE,
+        "RLIMIT_AS": bounds.address_mb and bounds.address_mb * MEGABYTE,
+    }
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def _in_memory(data: bytes) -> int:
+    """A file without a name, open at its beginning."""
+    fd = os.memfd_create("agents-manager", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(fd), "wb") as file:
+        file.write(data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def give(path: Path, user: int) -> None:
+    """Hands a folder with all that is in it over to a user. Links are not followed, and a file that
+    has another name somewhere stays whose it is."""
+    _give(str(path), user)
+    if path.is_symlink() or not path.is_dir():
+        return
+    for _, folders, files, here in os.fwalk(path, follow_symlinks=False):
+        for name in (*folders, *files):
+            _give(name, user, here)
+
+
+def _give(name: str, user: int, here: int | None = None) -> None:
+    found = os.stat(name, dir_fd=here, follow_symlinks=False)
+    single = stat.S_ISDIR(found.st_mode) or found.st_nlink == 1
+    if found.st_uid != user and single:
+        os.chown(name, user, user, dir_fd=here, follow_symlinks=False)
