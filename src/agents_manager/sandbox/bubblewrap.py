@@ -207,7 +207,9 @@ def _ways_out(cage: Cage, given: Given) -> list[str]:
 
 
 def _known_user(cage: Cage, given: Given) -> list[str]:
-    return [] if given.passwd is None else ["--ro-bind-data", str(given.passwd), "/etc/passwd"]
+    if given.passwd is None:
+        return []
+    return ["--perms", "0644", "--ro-bind-data", str(given.passwd), "/etc/passwd"]
 
 
 def _system_calls(cage: Cage, given: Given) -> list[str]:
