@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from agents_manager import bootstrap
+from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import own_home
@@ -18,6 +20,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left = [item for item in items if not SLOW and item.get_closest_marker("slow")]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in left]
+
+
+@pytest.fixture(autouse=True)
+def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of the sandbox say so; to the others it must make no difference whether there is one
+    on the machine."""
+    nothing = Found(Level.NONE, "Tests do without.")
+    monkeypatch.setattr(bootstrap, "LEVELS", Levels(lambda: nothing))
 
 
 __all__ = ["own_home", "postgres_url", "repo", "world"]

@@ -29,11 +29,13 @@ def settle(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def scripted_home(home: Path, **more: Any) -> Path:
-    """A data directory whose agent, unless a run names another, is the scripted one."""
+    """A data directory whose agent, unless a run names another, is the scripted one. What it says
+    does not hang on whether this machine has a sandbox."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     config = home / "config.json"
     if not config.exists():
-        config.write_text(json.dumps({"defaultAgentType": "scripted", **more}))
+        usual = {"defaultAgentType": "scripted", "sandbox": {"level": "none"}}
+        config.write_text(json.dumps({**usual, **more}))
     return home
 
 

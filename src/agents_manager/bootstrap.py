@@ -34,6 +34,8 @@ from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, sup
 from agents_manager.flow.ports import ForgeRules, Reachable, Services, Steps
 from agents_manager.flow.retention import sweep
 from agents_manager.redaction import Redactor
+from agents_manager.sandbox.keeper import Keeper
+from agents_manager.sandbox.levels import Levels
 from agents_manager.scm import commits, credentials
 from agents_manager.scm.credentials import Key, Keys
 from agents_manager.scm.forges import ChosenForges
@@ -47,6 +49,10 @@ from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
+
+
+LEVELS = Levels()
+"""Tried once for the process."""
 
 
 class SystemClock:
@@ -170,6 +176,7 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 def _services(settings: Settings, database: Database, redactor: Redactor) -> Services:
     clock, ids = SystemClock(), RandomIds()
     configs = ConfigFiles(settings.home)
+    keeper = Keeper(settings.home, configs.sandbox, LEVELS)
     known = plugins.load(registry.built_in(), settings.plugins)
     return Services(
         store=database,
@@ -183,9 +190,14 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
             LocalForge(database, clock, ids), GitHub(database, clock, ids, configs), configs
         ),
         checks=ProjectChecks(
-            settings.home / "checks", commits.export, commits.written, processes.kill_marked
+            settings.home / "checks",
+            commits.export,
+            commits.written,
+            processes.kill_marked,
+            keeper.command,
         ),
-        setup=SetupCommands(settings.home / "setup"),
+        setup=SetupCommands(settings.home / "setup", keeper.command),
+        sandbox=keeper,
         runners=DetachedRunners(secrets=redactor.values),
         channels=(),
         files=ProjectFiles(known),

@@ -4,11 +4,20 @@ words what is wrong with what they say."""
 import re
 from collections.abc import Collection, Mapping
 from datetime import time as time_of_day
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
@@ -25,6 +34,9 @@ from agents_manager.domain.value import Value
 from agents_manager.errors import closest
 from agents_manager.flow.ports import ANY_MODE, GITHUB, ForgeRules
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
+from agents_manager.sandbox.bubblewrap import Bounds
+from agents_manager.sandbox.egress import is_number
+from agents_manager.sandbox.keeper import Rules
 
 NO_SECRETS = "no-secrets"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -75,10 +87,72 @@ class RoleConfig(_Keys):
     """The model that this agent is asked to use in this role; as in `agents` where left out."""
 
 
+_HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*", re.IGNORECASE)
+_ADDRESS = re.compile(r"[^\s/@:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
+PACKAGES = (
+    *("pypi.org", "files.pythonhosted.org", "registry.npmjs.org"),
+    *("index.crates.io", "static.crates.io", "proxy.golang.org", "sum.golang.org"),
+)
+
+
+def _host(value: str) -> str:
+    if not _HOST.fullmatch(value) or is_number(value):
+        raise ValueError(
+            f'"{value}" is no name of a host; write it as example.com or *.example.com'
+        )
+    return value.lower()
+
+
+def _address(value: str) -> str:
+    if not _ADDRESS.fullmatch(value):
+        raise ValueError(f'"{value}" is no address; write it as 10.0.0.5:8080')
+    return value.lower()
+
+
+_Size = Annotated[int, Field(gt=0)]
+
+
 class SandboxConfig(_Keys):
-    level: Literal["auto", "none"] = "auto"
-    """`auto` is the strongest that there is. This version has none: agents work with the rights of
-    their user, once you consented to it for the project."""
+    level: Literal["auto", "S3", "none"] = "auto"
+    """`auto` is the strongest that works here; where none does, agents work with your rights once
+    you consented to it for the project. `S3` refuses to work with less. `none` switches it off."""
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = PACKAGES
+    """Names that agents, checks and set-up commands may reach besides the models of their agents,
+    by HTTPS and HTTP; `*.example.com` is every name below. The package registries by default."""
+    addresses: tuple[Annotated[str, AfterValidator(_address)], ...] = ()
+    """The same for private networks and other ports, as `host:port`."""
+    read: tuple[str, ...] = ()
+    """Folders and files in your home that they may read, such as `~/.nvm`. All else there is
+    hidden."""
+    write: tuple[str, ...] = ()
+    """Folders outside of the workspace that they may write, such as a cache. What an agent writes
+    there, others read."""
+    memory_mb: _Size | None = 8_192
+    """How much memory a run may use, all its processes together; null for no limit."""
+    disk_mb: _Size | None = 20_480
+    """How much a run may write to its workspace and its home."""
+    processes: _Size | None = 2_048
+    """How many processes and threads a run may have."""
+    file_mb: _Size | None = 4_096
+    """How large a file may become."""
+    open_files: _Size | None = 65_536
+    """How many files a process may have open."""
+
+    def rules(self, home: Path) -> Rules:
+        return Rules(
+            level=self.level,
+            hosts=self.hosts,
+            addresses=self.addresses,
+            reads=[home / Path(path).expanduser() for path in self.read],
+            writes=[home / Path(path).expanduser() for path in self.write],
+            bounds=Bounds(
+                memory_mb=self.memory_mb,
+                disk_mb=self.disk_mb,
+                processes=self.processes,
+                file_mb=self.file_mb,
+                open_files=self.open_files,
+            ),
+        )
 
 
 class ChannelConfig(_Keys):
@@ -393,7 +467,8 @@ class Config(_Keys):
     notifications: NotificationsConfig = NotificationsConfig()
     """Where questions are sent to, besides the web app and the command line."""
     sandbox: SandboxConfig = SandboxConfig()
-    """How agents are kept apart from the rest of the machine."""
+    """How agents, and what they wrote, are kept apart from the rest of the machine. In the data
+    directory's file only."""
     retention: RetentionConfig = RetentionConfig()
     """How long things are kept; null keeps for ever. In the data directory's file only."""
     retries: RetriesConfig = RetriesConfig()

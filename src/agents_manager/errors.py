@@ -73,6 +73,10 @@ class NotTrusted(InvalidInput):
     """The project's commands have not been trusted as they stand now."""
 
 
+class NoSandbox(InvalidInput):
+    """The sandbox that agents are to work in cannot be had here."""
+
+
 class NotConsented(InvalidInput):
     """Nobody has allowed agents to work at the project without a sandbox."""
 

@@ -50,6 +50,7 @@ from agents_manager.flow.ports import (
     Trouble,
     WorkspaceRules,
 )
+from agents_manager.sandbox.keeper import Rules
 
 __all__ = ["Settings", "from_environment", "user_name"]
 
@@ -69,6 +70,8 @@ SHARED = frozenset(
 """Keys of an agent that are the project's where the agent's entry leaves them out."""
 OF_THE_MACHINE = (
     *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",)),
+    # A repository has no say in what keeps its agents.
+    ("sandbox",),
     # A repository that somebody else wrote must not have the user's token sent to an address of its
     # choice.
     ("forge", "baseUrl"),
@@ -147,6 +150,9 @@ class ConfigFiles:
 
     def retention(self) -> Retention:
         return Retention(**self.config(None).retention.model_dump())
+
+    def sandbox(self) -> Rules:
+        return self.config(None).sandbox.rules(self._home)
 
     def config(self, project: Project | None) -> Config:
         return self._reading(project).config

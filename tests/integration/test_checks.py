@@ -25,6 +25,7 @@ from tests.repos import (
     status,
     write,
 )
+from tests.sandboxes import keeper
 from tests.worlds import lives
 
 __all__ = ["own_home"]
@@ -38,7 +39,9 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checks(root: Path) -> ProjectChecks:
-    made = ProjectChecks(root, commits.export, commits.written, processes.kill_marked)
+    made = ProjectChecks(
+        root, commits.export, commits.written, processes.kill_marked, keeper(root).command
+    )
     fitting: Checks = made
     assert fitting
     return made
@@ -201,7 +204,9 @@ async def test_a_check_finds_no_repository_to_change(
 ) -> None:
     """Neither that of the project nor one that the folder of the checks lies in."""
     above = make_repo(root.parent / "above", {"a": "1\n"})
-    inner = ProjectChecks(above / "x", commits.export, commits.written, processes.kill_marked)
+    inner = ProjectChecks(
+        above / "x", commits.export, commits.written, processes.kill_marked, keeper(above).command
+    )
     before = refs(repo), refs(above), sha(repo)
     meddle = "git checkout -q -b evil; git commit -qam evil --allow-empty; rm -rf a; git status"
     (result,) = await run_all(inner, repo, [spec(meddle)])

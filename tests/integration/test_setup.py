@@ -11,11 +11,12 @@ import pytest
 from agents_manager.checks.setup import MARK, SetupCommands
 from agents_manager.errors import ExternalError
 from agents_manager.flow.ports import Setup, SetupSpec, Workspace
+from tests.sandboxes import keeper
 
 
 @pytest.fixture
 def setup(tmp_path: Path) -> SetupCommands:
-    made = SetupCommands(tmp_path / "setup")
+    made = SetupCommands(tmp_path / "setup", keeper(tmp_path).command)
     fitting: Setup = made
     assert fitting
     return made
@@ -104,7 +105,7 @@ async def test_what_a_killed_process_left_is_waited_for(
         f"state = Path({str(workspace.state)!r})\n"
         "w = Workspace(path=tree, branch='b', head_sha='0', created=True, state=state)\n"
         f"spec = SetupSpec(commands=({slow!r},), inputs=(), timeout_s=60)\n"
-        "asyncio.run(SetupCommands(root).run(w, spec, '', state / 'log'))"
+        "asyncio.run(SetupCommands(root, print).run(w, spec, '', state / 'log'))"
     )
     _start_and_kill(program, started)
     with pytest.raises(ExternalError, match="Another set-up still works"):

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.agents import environment, login_shell, programs, stream
-from agents_manager.agents.acp_gate import RUNS_COMMANDS
 from agents_manager.agents.acp_profiles import ANY, PROFILES, Profile
 from agents_manager.agents.config import AcpConfig
+from agents_manager.domain import permission
 from agents_manager.errors import AgentNotInstalled
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
 
 DRIVER = Path(__file__).with_name("acp_driver.py")
 JOB = "acp.json"
@@ -62,8 +62,9 @@ class AcpAgent:
             raise AgentNotInstalled(f'Agent "{self._name}": {NO_LIBRARY}')
         path = login_shell.path()
         names = (*PASSED_ON, *self._profile.env, *self._config.env)
-        only_reads = turn.read_only and turn.run.mode != RUNS_COMMANDS
-        always = {**self._profile.always, **(self._profile.reading_always if only_reads else {})}
+        always = dict(self._profile.always)
+        if turn.only_reads:
+            always |= self._profile.reading_always
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
@@ -76,7 +77,20 @@ class AcpAgent:
                 environment.PROMPT: turn.prompt,
             },
             limits=self._config.limits,
+            folders=(turn.dir / permission.REQUESTS,),
+            needs=self._needs(turn, path),
             stop_signal="SIGINT",
+        )
+
+    def _needs(self, turn: Turn, path: str) -> Needs:
+        """In a home of its own it finds its login and its settings, and nothing else."""
+        mine, profile = Path.home(), self._profile
+        return Needs(
+            programs=(programs.found(self._config.command[0], path, self._name),),
+            logins={turn.home / file: mine / file for file in profile.logins},
+            settings={turn.home / file: mine / file for file in profile.settings},
+            hosts=profile.hosts,
+            shown=(turn.dir / permission.ANSWERS,),
         )
 
     def read(self, folder: Path) -> Said:

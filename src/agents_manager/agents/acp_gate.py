@@ -7,13 +7,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from agents_manager.agents import bounds
+from agents_manager.domain.run import RUNS_COMMANDS
 
 READS = ("read", "search", "think", "fetch")
 CHANGES = ("edit", "delete", "move")
 COMMAND = "execute"
 SWITCH = "switch_mode"
-RUNS_COMMANDS = "investigate"
-"""The mode that writes no files but must be able to run the project."""
 OUR_TOOL = "report_outcome"
 
 

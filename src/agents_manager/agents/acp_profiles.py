@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from agents_manager.agents.environment import CLAUDE_HOSTS, CODEX_HOSTS
 from agents_manager.agents.programs import Release
 
 
@@ -41,6 +42,12 @@ class Profile:
     """The same where a run only reads, if that is another."""
     files: bool = True
     """Whether it may read and write files through us."""
+    hosts: Sequence[str] = ()
+    """Where its model is, as far as that is not configured."""
+    logins: Sequence[str] = ()
+    """The files of its login, in the user's home."""
+    settings: Sequence[str] = ()
+    """Files of the user's that say how it works."""
     resumes: bool = True
     counts: Counts = Counts.ANSWER
     reports_cost: bool = False
@@ -62,6 +69,12 @@ PROFILES: Mapping[str, Profile] = {
         get="npm install -g @google/gemini-cli",
         tested=((0, 61), (0, 61)),
         env=GOOGLE,
+        hosts=(
+            *("generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com"),
+            *("oauth2.googleapis.com", "aiplatform.googleapis.com"),
+        ),
+        logins=(".gemini/oauth_creds.json",),
+        settings=(".gemini/settings.json", ".gemini/google_accounts.json"),
         # A folder that nobody trusted gets no tools that write, and nobody is there to be asked.
         always={"GEMINI_CLI_TRUST_WORKSPACE": "true"},
         model=("--model", "{model}"),
@@ -76,6 +89,9 @@ PROFILES: Mapping[str, Profile] = {
         command=("opencode", "acp"),
         get="npm install -g opencode-ai",
         tested=((1, 18), (1, 18)),
+        hosts=("opencode.ai", "models.dev", *CLAUDE_HOSTS, *CODEX_HOSTS),
+        logins=(".local/share/opencode/auth.json",),
+        settings=(".config/opencode/opencode.json",),
         env=("OPENCODE_API_KEY", "OPENCODE_CONFIG", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
         # Without this it asks nobody for anything.
         always={
@@ -94,6 +110,12 @@ PROFILES: Mapping[str, Profile] = {
         get="npm install -g @qwen-code/qwen-code",
         tested=((0, 24), (0, 24)),
         env=(*OPENAI, "DASHSCOPE_API_KEY"),
+        hosts=(
+            *("portal.qwen.ai", "chat.qwen.ai", "api.openai.com"),
+            *("dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"),
+        ),
+        logins=(".qwen/oauth_creds.json",),
+        settings=(".qwen/settings.json",),
         model=("--model", "{model}"),
         mode="default",
         counts=Counts.PIECES,
@@ -106,6 +128,8 @@ PROFILES: Mapping[str, Profile] = {
             *("COPILOT_GITHUB_TOKEN", "COPILOT_MODEL"),
             *("COPILOT_PROVIDER_BASE_URL", "COPILOT_PROVIDER_API_KEY", "COPILOT_OFFLINE"),
         ),
+        hosts=("api.github.com", "*.githubcopilot.com"),
+        settings=(".copilot/config.json",),
         model=("--model", "{model}"),
         mode="https://agentclientprotocol.com/protocol/session-modes#agent",
         failure="Error: ",
@@ -114,6 +138,7 @@ PROFILES: Mapping[str, Profile] = {
         command=("kimi", "acp"),
         get="npm install -g @moonshot-ai/kimi-code",
         tested=((2, 1), (2, 1)),
+        hosts=("api.kimi.com", "api.moonshot.ai", "api.moonshot.cn"),
         env=("KIMI_API_KEY", "KIMI_BASE_URL", "KIMI_CODE_HOME"),
         mode="default",
         counts=Counts.NOWHERE,
@@ -128,6 +153,8 @@ PROFILES: Mapping[str, Profile] = {
         ),
         always={"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"},
         mode="default",
+        hosts=CLAUDE_HOSTS,
+        logins=(".claude/.credentials.json",),
         reports_cost=True,
     ),
     "codex-acp": Profile(
@@ -135,6 +162,9 @@ PROFILES: Mapping[str, Profile] = {
         get="npm install -g @agentclientprotocol/codex-acp",
         tested=((2, 6), (2, 6)),
         env=("CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_HOME"),
+        hosts=CODEX_HOSTS,
+        logins=(".codex/auth.json",),
+        settings=(".codex/config.toml",),
         # In its own mode a model decides what it may do.
         mode="workspace-write",
         reading="read-only",
@@ -142,10 +172,12 @@ PROFILES: Mapping[str, Profile] = {
     "cursor": Profile(
         command=("cursor-agent", "acp"),
         env=("CURSOR_API_KEY",),
+        hosts=("*.cursor.sh",),
         asks=False,
     ),
     "goose": Profile(
         command=("goose", "acp"),
+        hosts=(*CLAUDE_HOSTS, *CODEX_HOSTS),
         env=("GOOSE_PROVIDER", "GOOSE_MODEL", "OPENAI_API_KEY", "ANTHROPIC_API_KEY"),
         asks=False,
     ),

@@ -19,7 +19,7 @@ from agents_manager.agents import (
 )
 from agents_manager.agents.config import ClaudeCodeConfig
 from agents_manager.errors import AgentNotInstalled
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
 
 # A server that one of the SDK's libraries loads where there is one, and that nothing here needs, is
 # left out: 3 MB of every run.
@@ -32,6 +32,7 @@ sys.exit(claude_driver.main(sys.argv[1]))
 JOB = "claude.json"
 MCP = "mcp.json"
 """Where the driver looks for servers that Claude Code is to know."""
+LOGIN = ".credentials.json"
 SDK = "claude_agent_sdk"
 
 ACCOUNTS: Mapping[str, Sequence[str]] = {
@@ -63,8 +64,6 @@ ALWAYS = {
     "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1",
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
 }
-RUNS_COMMANDS = "investigate"
-"""The mode that writes no files but must be able to run the project."""
 
 TESTED = ((0, 2, 182), (0, 2, 182))
 NO_SDK = (
@@ -125,6 +124,7 @@ class ClaudeCodeAgent:
             # Claude Code counts its turns itself and then ends in order.
             limits=limits.model_copy(update={"turns": None}),
             folders=(turn.home,),
+            needs=self._needs(turn),
             system_prompt=self._config.system_prompt or "",
             stop_signal="SIGINT",
         )
@@ -151,9 +151,8 @@ class ClaudeCodeAgent:
         )
 
     def _has_account(self) -> bool:
-        folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
         # macOS keeps the login in its keychain, where looking would ask its user.
-        kept = sys.platform == "darwin" or (folder / ".credentials.json").is_file()
+        kept = sys.platform == "darwin" or _login().is_file()
         return kept or any(os.environ.get(name) for name in ACCOUNTS)
 
     def _told(self, turn: Turn) -> Mapping[str, Any]:
@@ -162,7 +161,7 @@ class ClaudeCodeAgent:
         if not turn.read_only:
             tools += claude_gate.WRITES
             allowed = tools
-        elif turn.run.mode == RUNS_COMMANDS:
+        elif not turn.only_reads:
             allowed = tools
         return {
             "workspace": str(turn.workspace),
@@ -184,11 +183,33 @@ class ClaudeCodeAgent:
         for account in accounts:
             names += ACCOUNTS[account]
         env = {**environment.of(turn, path=login_shell.path(), names=names), **ALWAYS}
-        if accounts:
+        # What it finds in the user's own folder, it would also change there: hooks above all.
+        if accounts or turn.kept:
             env["CLAUDE_CONFIG_DIR"] = str(turn.home)
         elif "CLAUDE_CONFIG_DIR" in os.environ:
             env["CLAUDE_CONFIG_DIR"] = os.environ["CLAUDE_CONFIG_DIR"]
         return env
+
+    def _needs(self, turn: Turn) -> Needs:
+        account = any(os.environ.get(name) for name in ACCOUNTS)
+        return Needs(
+            logins={} if account else {turn.home / LOGIN: _login()},
+            hosts=(*environment.CLAUDE_HOSTS, *_clouds()),
+        )
+
+
+def _login() -> Path:
+    return Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / LOGIN
+
+
+def _clouds() -> list[str]:
+    """Where Claude is asked by way of Amazon or Google."""
+    hosts: list[str] = []
+    if region := os.environ.get("AWS_REGION"):
+        hosts += [f"bedrock-runtime.{region}.amazonaws.com", f"sts.{region}.amazonaws.com"]
+    if region := os.environ.get("CLOUD_ML_REGION"):
+        hosts += [f"{region}-aiplatform.googleapis.com", "oauth2.googleapis.com"]
+    return hosts
 
 
 def _servers(turn: Turn) -> dict[str, str]:

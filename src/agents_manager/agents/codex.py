@@ -1,5 +1,6 @@
 """Codex, driven by `codex exec --json`. Its commands run in its own sandbox, which lets them write
-the worktree and commit to the branch, and nothing else."""
+the worktree and commit to the branch, and nothing else; where all of Codex is in ours, they do
+without."""
 
 import json
 import os
@@ -16,7 +17,7 @@ from agents_manager.agents import (
     structured,
 )
 from agents_manager.agents.config import CodexConfig
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
 
 HOME = "codex"
 """Below the folder of the task and agent: what Codex keeps, sessions above all."""
@@ -85,6 +86,12 @@ class CodexAgent:
             },
             limits=self._config.limits,
             folders=(home, scratch),
+            needs=Needs(
+                # The place that the link in its home leads to.
+                logins={_login(): _login()},
+                hosts=environment.CODEX_HOSTS,
+                addresses=_model_servers(self._config.settings),
+            ),
             turn_type="item.completed",
         )
 
@@ -153,6 +160,17 @@ def _log_in(home: Path) -> None:
     if not link.is_symlink() or link.readlink() != _login():
         link.unlink(missing_ok=True)
         link.symlink_to(_login())
+
+
+def _model_servers(settings: Mapping[str, Any]) -> list[str]:
+    """The addresses in the settings, at any depth."""
+    found: list[str] = []
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            found += _model_servers(cast("dict[str, Any]", value))
+        elif key.rpartition(".")[2] == "base_url":
+            found.append(str(value))
+    return found
 
 
 def _report_tool(url: str) -> dict[str, Any]:

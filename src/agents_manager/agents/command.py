@@ -12,7 +12,7 @@ from agents_manager.agents.config import PLACEHOLDERS, CommandConfig
 from agents_manager.domain import cost as costs
 from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.errors import AgentNotInstalled, InvalidConfig
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Said, Turn
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
 
 MAX_ARGUMENT = 128 * 1024 - 1
 """What Linux takes as one argument."""
@@ -56,6 +56,7 @@ class CommandAgent:
             files={environment.PROMPT: turn.prompt},
             limits=self._config.limits,
             folders=(turn.home,) if "{home}" in given else (),
+            needs=Needs(hosts=known.hosts if known else ()),
         )
 
     def read(self, folder: Path) -> Said:

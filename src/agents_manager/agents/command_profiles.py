@@ -17,6 +17,8 @@ class CommandProfile:
     always: Mapping[str, str] = field(default_factory=dict[str, str])
     model: Sequence[str] = ()
     """The arguments that name a model, where there is one to name."""
+    hosts: Sequence[str] = ()
+    """Where its models are."""
     cost: re.Pattern[str] | None = None
     """Where its output says what a run cost, in dollars; the last place counts."""
     failure: re.Pattern[str] | None = None
@@ -44,6 +46,10 @@ COMMANDS: Mapping[str, CommandProfile] = {
         ),
         always={"LITELLM_LOCAL_MODEL_COST_MAP": "True"},
         model=("--model", "{model}"),
+        hosts=(
+            *("api.openai.com", "api.anthropic.com", "generativelanguage.googleapis.com"),
+            *("api.deepseek.com", "openrouter.ai"),
+        ),
         cost=re.compile(r"\$(\d+(?:\.\d+)?) session"),
         failure=re.compile(r"^litellm\.(\w+(?:Error|Exception): .*)$", re.MULTILINE),
     ),

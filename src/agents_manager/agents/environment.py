@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 from agents_manager.flow.ports import Turn
 
+CLAUDE_HOSTS = ("api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai")
+CODEX_HOSTS = ("api.openai.com", "chatgpt.com", "auth.openai.com")
 KEPT = ("HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
 PROMPT = "prompt.md"
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from agents_manager.checks import secrets
 from agents_manager.errors import ExternalError
@@ -25,18 +26,44 @@ Read = Callable[[Path, str, str], Awaitable[Written]]
 """What the commits of a repository hold, from the one, which is left out, to the other."""
 KillMarked = Callable[[str], None]
 """Kills every process with this in its environment."""
+
+
+class Keep(Protocol):
+    """A command as the one that runs it in the sandbox."""
+
+    def __call__(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        *,
+        writes: Sequence[Path],
+        reads: Sequence[Path] = (),
+        hides: Sequence[Path] = (),
+    ) -> Sequence[str]: ...
+
+
 MARK = "AM_CHECK"
 
 
 class ProjectChecks:
-    def __init__(self, root: Path, export: Export, read: Read, kill_marked: KillMarked) -> None:
+    def __init__(
+        self, root: Path, export: Export, read: Read, kill_marked: KillMarked, keep: Keep
+    ) -> None:
         self._root = root
         self._export = export
         self._read = read
         self._kill_marked = kill_marked
+        self._keep = keep
 
     async def run(
-        self, repo: Path, base_sha: str, sha: str, checks: Sequence[CheckSpec]
+        self,
+        repo: Path,
+        base_sha: str,
+        sha: str,
+        checks: Sequence[CheckSpec],
+        *,
+        kept: bool = False,
     ) -> list[CheckResult]:
         if not any(check.command for check in checks):
             return [await self._search(check, repo, base_sha, sha) for check in checks]
@@ -44,7 +71,7 @@ class ProjectChecks:
         try:
             await self._export(repo, sha, scratch / "tree")
             return [
-                await self._run(check, check.command, scratch)
+                await self._run(check, check.command, scratch, repo if kept else None)
                 if check.command
                 else await self._search(check, repo, base_sha, sha)
                 for check in checks
@@ -52,14 +79,22 @@ class ProjectChecks:
         finally:
             await asyncio.to_thread(_remove, scratch)
 
-    async def _run(self, check: CheckSpec, command: str, scratch: Path) -> CheckResult:
+    async def _run(
+        self, check: CheckSpec, command: str, scratch: Path, hidden: Path | None
+    ) -> CheckResult:
+        """Where the repository is hidden, the check is kept in the sandbox."""
         began = time.monotonic()
+        tree, tmp = scratch / "tree", scratch / "tmp"
         # In a folder without a repository git looks for one in those above.
         env = {MARK: scratch.name, "GIT_CEILING_DIRECTORIES": str(scratch)}
+        argv = shell(command)
+        if hidden is not None:
+            own = environment(tmp, {**env, "HOME": str(tmp)})
+            argv = self._keep(argv, own, tree, writes=(tree, tmp), hides=(hidden,))
         code, output = await run_command(
-            command,
-            scratch / "tree",
-            scratch / "tmp",
+            argv,
+            tree,
+            tmp,
             check.timeout_s,
             env=env,
             sweep=lambda: self._kill_marked(f"{MARK}={scratch.name}"),
@@ -126,8 +161,17 @@ def _how(code: int | None, timeout_s: float) -> str:
             return f"exit code {code}"
 
 
+def shell(command: str) -> Sequence[str]:
+    return ("/bin/sh", "-c", command)
+
+
+def environment(tmp: Path, env: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
+    return {**kept, **env, "TMPDIR": str(tmp)}
+
+
 async def run_command(
-    command: str,
+    argv: Sequence[str],
     cwd: Path,
     tmp: Path,
     timeout_s: float,
@@ -137,15 +181,14 @@ async def run_command(
 ) -> tuple[int | None, str]:
     """The exit status, None after the timeout, and the end of the output. The file descriptors in
     `held` stay open in the command's processes; `sweep` ends those that left its group."""
-    kept = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
     # A pipe of our own: asyncio would wait for those of its making until every process that a
     # command left in the background has closed them.
     reading, writing = os.pipe()
     try:
         process = await asyncio.create_subprocess_exec(
-            *("/bin/sh", "-c", command),
+            *argv,
             cwd=cwd,
-            env={**kept, **(env or {}), "TMPDIR": str(tmp)},
+            env=environment(tmp, env or {}),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=writing,
             stderr=writing,
@@ -154,7 +197,7 @@ async def run_command(
         )
     except OSError as error:
         os.close(reading)
-        raise ExternalError(f'"{command}" cannot be started: {error}') from error
+        raise ExternalError(f'"{argv[-1]}" cannot be started: {error}') from error
     finally:
         os.close(writing)
     code, output = await _follow(process, reading, timeout_s, sweep)

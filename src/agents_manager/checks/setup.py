@@ -7,34 +7,68 @@ import fcntl
 import hashlib
 import os
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agents_manager.checks.command import run_command
+from agents_manager.checks.command import Keep, environment, run_command, shell
 from agents_manager.errors import ExternalError
-from agents_manager.flow.ports import SetupResult, SetupSpec, Workspace
+from agents_manager.flow.ports import Reach, SetupResult, SetupSpec, Workspace
 
 MARK = "agents-manager-setup"
 TAIL_LINES = 20
 
 
 class SetupCommands:
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, keep: Keep) -> None:
         self._root = root
+        self._keep = keep
 
     async def run(
-        self, workspace: Workspace, spec: SetupSpec, inputs: str, log: Path
+        self,
+        workspace: Workspace,
+        spec: SetupSpec,
+        inputs: str,
+        log: Path,
+        *,
+        reach: Reach | None = None,
     ) -> SetupResult | None:
         state = hashlib.sha256("\0".join([*spec.commands, inputs]).encode()).hexdigest()
         mark = workspace.state / MARK
         if await asyncio.to_thread(_read, mark) == state:
             return None
         async with self._alone(workspace.path, spec.timeout_s) as lock:
-            result = await _run_all(workspace.path, spec, log, lock)
+            result = await self._run_all(workspace.path, spec, log, lock, reach)
         if result.failed is None:
             await asyncio.to_thread(_write, mark, state)
         return result
+
+    async def _run_all(
+        self, tree: Path, spec: SetupSpec, log: Path, lock: int, reach: Reach | None
+    ) -> SetupResult:
+        kept: list[str] = []
+        try:
+            for command in spec.commands:
+                with tempfile.TemporaryDirectory(prefix="agents-manager-") as folder:
+                    tmp = Path(folder)
+                    argv = self._argv(command, tree, tmp, reach)
+                    code, output = await run_command(argv, tree, tmp, spec.timeout_s, held=(lock,))
+                kept.append(f"$ {command}\n{output}\n")
+                if code != 0:
+                    how = "took too long" if code is None else f"exit code {code}"
+                    why = f'The set-up command "{command}" failed ({how}); its output is in {log}.'
+                    tail = "\n".join(output.rstrip().splitlines()[-TAIL_LINES:])
+                    return SetupResult(failed=why, output=tail)
+        finally:
+            await asyncio.to_thread(_keep, log, "".join(kept))
+        return SetupResult(failed=None, output="")
+
+    def _argv(self, command: str, tree: Path, tmp: Path, reach: Reach | None) -> Sequence[str]:
+        argv = shell(command)
+        if reach is None:
+            return argv
+        env = environment(tmp, {**reach.env, "HOME": str(tmp)})
+        return self._keep(argv, env, tree, writes=(*reach.writes, tmp), reads=reach.reads)
 
     @asynccontextmanager
     async def _alone(self, tree: Path, timeout_s: float) -> AsyncGenerator[int]:
@@ -60,25 +94,6 @@ async def _acquire(fd: int, tree: Path, timeout_s: float) -> None:
                     await asyncio.sleep(0.1)
     except TimeoutError:
         raise ExternalError(f'Another set-up still works in "{tree}".') from None
-
-
-async def _run_all(tree: Path, spec: SetupSpec, log: Path, lock: int) -> SetupResult:
-    kept: list[str] = []
-    try:
-        for command in spec.commands:
-            with tempfile.TemporaryDirectory(prefix="agents-manager-") as tmp:
-                code, output = await run_command(
-                    command, tree, Path(tmp), spec.timeout_s, held=(lock,)
-                )
-            kept.append(f"$ {command}\n{output}\n")
-            if code != 0:
-                how = "took too long" if code is None else f"exit code {code}"
-                why = f'The set-up command "{command}" failed ({how}); its output is in {log}.'
-                tail = "\n".join(output.rstrip().splitlines()[-TAIL_LINES:])
-                return SetupResult(failed=why, output=tail)
-    finally:
-        await asyncio.to_thread(_keep, log, "".join(kept))
-    return SetupResult(failed=None, output="")
 
 
 def _keep(log: Path, text: str) -> None:

@@ -19,10 +19,14 @@ class Answer(Value):
     allow: bool
 
 
+REQUESTS, ANSWERS = "requests", "answers"
+"""Folders: a sandbox lets the agent write the one and read the other."""
+
+
 def request_file(number: int) -> str:
     """The requests of a turn are counted from 1, without a gap."""
-    return f"permission-{number}.json"
+    return f"{REQUESTS}/{number}.json"
 
 
 def answer_file(number: int) -> str:
-    return f"permission-{number}.answer.json"
+    return f"{ANSWERS}/{number}.json"

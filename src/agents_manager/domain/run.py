@@ -39,6 +39,8 @@ class ErrorClass(StrEnum):
     BAD_OUTPUT = "bad_output"
     CHECKS_FAILED = "checks_failed"
     ENVIRONMENT = "environment"
+    LIMIT = "limit"
+    """It used more of the machine than it may."""
     INTERRUPTED = "interrupted"
 
 
@@ -92,6 +94,8 @@ UNSANDBOXED = "none"
 
 READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design"})
 """Modes whose result is what the agent says; they have no work to commit."""
+RUNS_COMMANDS = "investigate"
+"""The one of them that must be able to run the project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +137,11 @@ class Run:
     """What the hook and who started it set for this run."""
     settings: Sequence[RunSetting] | None = None
     """What it was started with; None until it begins."""
+
+    @property
+    def kept(self) -> bool:
+        """Whether a sandbox of ours was around the agent."""
+        return self.sandbox not in (None, UNSANDBOXED)
 
     @property
     def never_began(self) -> bool:

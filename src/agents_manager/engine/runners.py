@@ -174,7 +174,7 @@ def _must_start(job: Job) -> bool:
 
 
 def _write_job(job: Job) -> None:
-    for folder in (job.dir, *job.folders):
+    for folder in (job.dir, *job.folders, *job.needs.shown):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():
         if not name or "/" in name or name[0] == "." or name in OWN_FILES:

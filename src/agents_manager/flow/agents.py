@@ -6,9 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agents_manager.domain.names import visible
+from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import Project
-from agents_manager.errors import InvalidConfig, NotConsented, NotTrusted
-from agents_manager.flow.ports import Agent, Capabilities, Diagnosis, ProjectConfig, Role, Services
+from agents_manager.errors import InvalidConfig, NoSandbox, NotConsented, NotTrusted
+from agents_manager.flow.ports import (
+    Agent,
+    Capabilities,
+    Diagnosis,
+    Keeping,
+    ProjectConfig,
+    Role,
+    Services,
+)
 
 NOTHING: Mapping[str, Any] = {}
 REVIEW = "review"
@@ -51,21 +60,44 @@ def _diagnosis(s: Services, project: Project | None, name: str, agent: Agent) ->
     except NotTrusted as error:
         return Diagnosis(missing=(error.message,))
     found = agent.diagnose()
-    if agent.capabilities.harmless or project.consented_at is not None:
-        return found
-    return replace(found, missing=(*found.missing, without_consent(name, project)))
+    try:
+        check_consent(name, project, keeping(s, agent))
+    except (NoSandbox, NotConsented) as error:
+        return replace(found, missing=(*found.missing, error.message))
+    return found
 
 
 def allowed(
     s: Services, name: str, project: Project, settings: Mapping[str, Any] = NOTHING
+) -> tuple[Agent, Keeping | None]:
+    """The agent, and what keeps it, if it needs keeping; refused while nobody has trusted what the
+    project's own file says of it, or has consented to its working without a sandbox where there is
+    none."""
+    agent = trusted_agent(s, name, project, settings)
+    kept = keeping(s, agent)
+    check_consent(name, project, kept)
+    return agent, kept
+
+
+def trusted_agent(
+    s: Services, name: str, project: Project, settings: Mapping[str, Any] = NOTHING
 ) -> Agent:
-    """The agent; refused while nobody has trusted what the project's own file says of it, or while
-    nobody has consented to its working without a sandbox."""
     check_trust(s, name, project)
-    agent = s.agents.get(name, project, settings)
-    if not agent.capabilities.harmless and project.consented_at is None:
-        raise NotConsented(without_consent(name, project))
-    return agent
+    return s.agents.get(name, project, settings)
+
+
+def keeping(s: Services, agent: Agent) -> Keeping | None:
+    """None for agents that need no keeping."""
+    return None if agent.capabilities.harmless else s.sandbox.keeping()
+
+
+def check_consent(name: str, project: Project, kept: Keeping | None) -> None:
+    if kept is None:
+        return
+    if kept.required:
+        raise NoSandbox(f'Agent "{name}" may work in a sandbox only. {kept.why} {kept.way_out}')
+    if kept.level == UNSANDBOXED and project.consented_at is None:
+        raise NotConsented(without_consent(name, project, kept))
 
 
 def reviewer(s: Services, project: Project) -> str | None:
@@ -148,10 +180,12 @@ def _quoted(command: str) -> str:
     return f'"{visible(command, LONGEST)}"'
 
 
-def without_consent(name: str, project: Project) -> str:
+def without_consent(name: str, project: Project, kept: Keeping) -> str:
+    way = f"{kept.why} {kept.way_out}".strip()
     return (
         f'Agent "{name}" would work without a sandbox: its program can read and write what you can.'
-        f' To allow that for project "{project.name}", run: am project consent {project.name}'
+        f' {way.removesuffix(".")}. To allow that for project "{project.name}", run:'
+        f" am project consent {project.name}"
     )
 
 

@@ -172,7 +172,9 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
         raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
-    results = await s.checks.run(repo, change.base_sha, change.head_sha, config.checks)
+    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
+    kept = any(run.kept for run in runs)
+    results = await s.checks.run(repo, change.base_sha, change.head_sha, config.checks, kept=kept)
     passed = checking.passed(results, config.checks)
     await artifacts.refresh_change(
         s, task, project, ground.branch, ground.base, checks_passed=passed

@@ -23,6 +23,13 @@ SPOOL = "/run/agents-manager"
 EGRESS = "egress"
 EGRESS_PORT = 3128
 
+FAILED = 125
+"""The exit code where the sandbox itself could not be had, or ended the command."""
+LIMIT = "limit"
+"""In the folder of the log: why the command was ended, if a bound did it."""
+TROUBLE = "trouble"
+"""In the same folder: why there was no sandbox."""
+
 PACKAGE = Path(__file__).parent
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents_manager.sandbox import launch; "
@@ -59,13 +66,15 @@ class Cage:
     """All of the command's environment, but for what leads to the proxy."""
     writes: Sequence[Path] = ()
     """Folders and files that it may change, besides a temporary folder and a home of its own, which
-    are empty. They must be there. As root they are given to the user that the command becomes."""
+    are empty. They must be there."""
     reads: Sequence[Path] = ()
     """What it may read although it lies in a hidden place, or inside of what it may change; what is
     not there is left out."""
     logins: Mapping[str, str] = field(default_factory=dict[str, str])
     """Single files that it finds at other places, by these places. What it changes in them is
-    changed for good; as root it finds copies that it cannot change."""
+    changed for good."""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Single files that it finds at other places and cannot change, likewise."""
     hides: Sequence[Path] = ()
     """Hidden besides homes, `/run` and temporary folders."""
     hosts: Sequence[str] = ()
@@ -127,8 +136,6 @@ class Given:
     """The file descriptor with the filter of system calls."""
     passwd: int | None = None
     """The one with a list of users that knows whom root becomes."""
-    copies: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Those with the files that root's command finds, by their places."""
 
 
 Measure = Callable[[Cage, Given], list[str]]
@@ -175,7 +182,7 @@ def _hidden(cage: Cage, given: Given) -> list[str]:
 
 def _granted(cage: Cage, given: Given) -> list[str]:
     """The deeper of two places comes later, so that each is as it was granted."""
-    places = [*cage.writes, *(path for path in visible(cage) if path.exists())]
+    places = [*cage.writes, *visible(cage)]
     binds: list[str] = []
     for path in sorted(dict.fromkeys(places), key=lambda path: len(path.parts)):
         binds += _way_to(path, cage, given)
@@ -185,12 +192,10 @@ def _granted(cage: Cage, given: Given) -> list[str]:
 
 def _logins(cage: Cage, given: Given) -> list[str]:
     binds: list[str] = []
-    for place, source in cage.logins.items():
-        binds += _way_to(Path(place), cage, given)
-        if place in given.copies:
-            binds += ["--perms", "0644", "--ro-bind-data", str(given.copies[place]), place]
-        elif Path(source).is_file():
-            binds += ["--bind", source, place]
+    for places, how in ((cage.logins, "--bind"), (cage.settings, "--ro-bind")):
+        for place, source in places.items():
+            if Path(source).is_file():
+                binds += [*_way_to(Path(place), cage, given), how, source, place]
     return binds
 
 
@@ -250,10 +255,23 @@ def hidden(cage: Cage) -> list[Path]:
 
 
 def visible(cage: Cage) -> list[Path]:
-    """What is to be read though it may lie in a hidden place: what is granted, and Python, which
-    starts the command."""
+    """What is only read but would be hidden or could be changed: what is granted so, and Python,
+    which starts the command."""
     own = (Path(sys.base_prefix), Path(sys.prefix), Path(sys.executable).parent, PACKAGE.parent)
-    return [*cage.reads, *(path for path in own if _lies_in(path, hidden(cage)))]
+    places = [*hidden(cage), *cage.writes]
+    return [path for path in (*cage.reads, *own) if path.exists() and _lies_in(path, places)]
+
+
+def changed(cage: Cage) -> list[Path]:
+    """What the command may change."""
+    logins = (Path(source) for source in cage.logins.values())
+    return [*cage.writes, *(path for path in logins if path.exists())]
+
+
+def shown(cage: Cage) -> list[Path]:
+    """What it may read besides."""
+    settings = (Path(source) for source in cage.settings.values())
+    return [*visible(cage), *(path for path in settings if path.exists())]
 
 
 def _lies_in(path: Path, places: Sequence[Path]) -> bool:

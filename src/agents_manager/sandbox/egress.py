@@ -200,6 +200,8 @@ class Proxy:
                 await writer.drain()
         except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError) as error:
             said = f"broke: {type(error).__name__}"
+        except asyncio.CancelledError:
+            said = "cut: the command ended"  # Nobody awaits this, so that nobody is to be told.
         finally:
             self.open -= 1
             self._note(place, said, self.up - before[0], self.down - before[1])

@@ -5,7 +5,6 @@ is in it and gets them, this program and bubblewrap do not mind them."""
 import json
 import os
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -14,21 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents_manager.sandbox import bubblewrap, seccomp
+from agents_manager.sandbox import bubblewrap, idmap, seccomp
 from agents_manager.sandbox.bubblewrap import (
     EGRESS,
     EGRESS_PORT,
+    FAILED,
     MEGABYTE,
     SERVICE_ID,
     SPOOL,
+    TROUBLE,
     Bounds,
     Cage,
     Given,
 )
 
 INSIDE = Path(__file__).with_name("inside.py")
-FAILED = 125
-"""The exit code where the sandbox itself could not be had, or ended the command."""
 PROXIED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 DIRECT = "localhost,127.0.0.1,::1"
 
@@ -39,10 +38,21 @@ def main(arguments: Sequence[str]) -> None:
     try:
         text = Path(told[1:]).read_text(encoding="utf-8") if told.startswith("@") else told
         cage = Cage.loaded(text)
-        sys.exit(run(replace(cage, argv=[*cage.argv, *more]), umask))
     except (OSError, ValueError) as error:
-        sys.stderr.write(f"The sandbox could not be made: {error}\n")
-        sys.exit(FAILED)
+        sys.exit(_failed(None, error))
+    try:
+        code = run(replace(cage, argv=[*cage.argv, *more]), umask)
+    except OSError as error:
+        code = _failed(cage, error)
+    sys.exit(code)
+
+
+def _failed(cage: Cage | None, error: Exception) -> int:
+    why = f"The sandbox could not be made: {error}"
+    sys.stderr.write(f"{why}\n")
+    if cage is not None and cage.log is not None:
+        (cage.log / TROUBLE).write_text(why, encoding="utf-8")
+    return FAILED
 
 
 def run(cage: Cage, umask: int) -> int:
@@ -58,10 +68,9 @@ def run(cage: Cage, umask: int) -> int:
         told = _in_memory(json.dumps(_told(cage, umask)).encode())
         argv = [program, *bubblewrap.arguments(cage, given), "--"]
         argv += [sys.executable, "-I", "-S", str(INSIDE), str(told)]
-        descriptors = [told, given.filter, given.passwd, *given.copies.values()]
+        descriptors = [told, given.filter, given.passwd]
         if given.root:
-            for path in cage.writes:
-                give(path, SERVICE_ID)
+            idmap.own(bubblewrap.changed(cage), bubblewrap.shown(cage), SERVICE_ID)
         return _followed(cage, spool, argv, [fd for fd in descriptors if fd is not None])
 
 
@@ -88,11 +97,6 @@ def _given(cage: Cage, spool: Path) -> Given:
         spool=spool,
         filter=None if code is None else _in_memory(code),
         passwd=_in_memory(_users()) if root else None,
-        copies={
-            place: _in_memory(Path(source).read_bytes())
-            for place, source in cage.logins.items()
-            if root and Path(source).is_file()
-        },
     )
 
 
@@ -147,21 +151,3 @@ def _in_memory(data: bytes) -> int:
         file.write(data)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
-
-
-def give(path: Path, user: int) -> None:
-    """Hands a folder with all that is in it over to a user. Links are not followed, and a file that
-    has another name somewhere stays whose it is."""
-    _give(str(path), user)
-    if path.is_symlink() or not path.is_dir():
-        return
-    for _, folders, files, here in os.fwalk(path, follow_symlinks=False):
-        for name in (*folders, *files):
-            _give(name, user, here)
-
-
-def _give(name: str, user: int, here: int | None = None) -> None:
-    found = os.stat(name, dir_fd=here, follow_symlinks=False)
-    single = stat.S_ISDIR(found.st_mode) or found.st_nlink == 1
-    if found.st_uid != user and single:
-        os.chown(name, user, user, dir_fd=here, follow_symlinks=False)

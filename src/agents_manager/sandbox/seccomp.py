@@ -23,13 +23,23 @@ NEW_NAMESPACES = 0x7E020000
 """All flags of `clone` that make one: NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET."""
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 """Type into the terminal, and what a console offers beside it."""
+SET_ID = 0o6000
+"""Modes with which a program runs as its owner or group, whoever starts it."""
+CREATES = 0o100
+SET_MODE = {
+    **{"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2},
+    **{"creat": 1, "mknod": 1, "mknodat": 2},
+}
+"""Which argument is the mode."""
+OPENS = {"open": 1, "openat": 2}
+"""Which argument are the flags; the mode comes behind them, and counts where a file is created."""
 FAMILIES = (1, 2, 10, 16)
 """Of sockets: unix, IPv4, IPv6, netlink. What else there is, VM sockets above all, is not of the
 network namespace."""
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
-MISSING = ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register")
+MISSING = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
 """As on an older kernel: programs then do without. What these are asked for lies in memory, where
 no filter sees it."""
 DENIED = (
@@ -48,22 +58,25 @@ DENIED = (
 # fmt: off
 NUMBERS: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
-        "ioctl": 16, "socket": 41, "socketpair": 53, "clone": 56, "ptrace": 101, "syslog": 103,
-        "modify_ldt": 154, "uselib": 134, "vhangup": 153, "pivot_root": 155, "adjtimex": 159,
-        "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166,
-        "swapon": 167, "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171,
-        "iopl": 172, "ioperm": 173, "init_module": 175, "delete_module": 176, "quotactl": 179,
+        "open": 2, "ioctl": 16, "socket": 41, "socketpair": 53, "clone": 56, "creat": 85,
+        "chmod": 90, "fchmod": 91, "ptrace": 101, "syslog": 103, "mknod": 133, "uselib": 134,
+        "vhangup": 153, "modify_ldt": 154, "pivot_root": 155, "adjtimex": 159, "chroot": 161,
+        "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167,
+        "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171, "iopl": 172,
+        "ioperm": 173, "init_module": 175, "delete_module": 176, "quotactl": 179,
         "nfsservctl": 180, "lookup_dcookie": 212, "clock_settime": 227, "kexec_load": 246,
-        "add_key": 248, "request_key": 249, "keyctl": 250, "unshare": 272,
-        "perf_event_open": 298, "name_to_handle_at": 303, "open_by_handle_at": 304,
-        "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
-        "kcmp": 312, "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
+        "add_key": 248, "request_key": 249, "keyctl": 250, "openat": 257, "mknodat": 259,
+        "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "name_to_handle_at": 303,
+        "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310,
+        "process_vm_writev": 311, "kcmp": 312, "finit_module": 313, "kexec_file_load": 320,
+        "bpf": 321, "userfaultfd": 323,
     },
     "aarch64": {
-        "lookup_dcookie": 18, "ioctl": 29, "umount2": 39, "mount": 40, "pivot_root": 41,
-        "nfsservctl": 42, "chroot": 51, "vhangup": 58, "quotactl": 60, "acct": 89, "unshare": 97,
-        "kexec_load": 104, "init_module": 105, "delete_module": 106, "clock_settime": 112,
-        "syslog": 116, "ptrace": 117, "reboot": 142, "sethostname": 161, "setdomainname": 162,
+        "lookup_dcookie": 18, "ioctl": 29, "mknodat": 33, "umount2": 39, "mount": 40,
+        "pivot_root": 41, "nfsservctl": 42, "chroot": 51, "fchmod": 52, "fchmodat": 53,
+        "openat": 56, "vhangup": 58, "quotactl": 60, "acct": 89, "unshare": 97, "kexec_load": 104,
+        "init_module": 105, "delete_module": 106, "clock_settime": 112, "syslog": 116,
+        "ptrace": 117, "reboot": 142, "sethostname": 161, "setdomainname": 162,
         "settimeofday": 170, "adjtimex": 171, "socket": 198, "socketpair": 199, "add_key": 217,
         "request_key": 218, "keyctl": 219, "clone": 220, "swapon": 224, "swapoff": 225,
         "perf_event_open": 241, "name_to_handle_at": 264, "open_by_handle_at": 265,
@@ -74,8 +87,8 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
 ALIKE: Mapping[str, int] = {
     "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "open_tree": 428,
     "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
-    "clone3": 435, "pidfd_getfd": 438, "mount_setattr": 442, "quotactl_fd": 443,
-    "memfd_secret": 447,
+    "clone3": 435, "openat2": 437, "pidfd_getfd": 438, "mount_setattr": 442, "quotactl_fd": 443,
+    "memfd_secret": 447, "fchmodat2": 452,
 }
 """Newer calls have one number everywhere."""
 # fmt: on
@@ -102,6 +115,12 @@ def program(machine: str = "") -> bytes | None:
         lines += _on(numbers["ioctl"], 1, [(IF_EQUAL, 0, 1, request), _error(errno.EPERM)])
     for call in ("socket", "socketpair"):
         lines += _on(numbers[call], 0, _other_than(FAMILIES, errno.EAFNOSUPPORT))
+    for call, mode in SET_MODE.items():
+        if call in numbers:
+            lines += _on(numbers[call], mode, [(IF_ANY_BIT, 0, 1, SET_ID), _error(errno.EPERM)])
+    for call, flags in OPENS.items():
+        if call in numbers:
+            lines += _on(numbers[call], flags, _creating(flags + 1))
     lines.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *line) for line in lines)
 
@@ -123,6 +142,15 @@ def _on(
     """Looks at the lower half of an argument of one call; all else goes on with its number."""
     inner = [(LOAD, 0, 0, ARGUMENTS + 8 * argument), *lines, (LOAD, 0, 0, NUMBER)]
     return [(IF_EQUAL, 0, len(inner), call), *inner]
+
+
+def _creating(mode: int) -> list[tuple[int, int, int, int]]:
+    return [
+        (IF_ANY_BIT, 0, 3, CREATES),
+        (LOAD, 0, 0, ARGUMENTS + 8 * mode),
+        (IF_ANY_BIT, 0, 1, SET_ID),
+        _error(errno.EPERM),
+    ]
 
 
 def _other_than(values: Sequence[int], number: int) -> list[tuple[int, int, int, int]]:

@@ -11,12 +11,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from agents_manager.sandbox.bubblewrap import EGRESS, MEGABYTE, Bounds, Cage
+from agents_manager.sandbox.bubblewrap import EGRESS, FAILED, LIMIT, MEGABYTE, Bounds, Cage
 from agents_manager.sandbox.egress import CHUNK, HEAD_BYTES, Proxy
 
-FAILED = 125
-LIMIT = "limit"
-"""In the folder of the log: why the command was ended, if a bound did it."""
 EGRESS_LOG = "egress.log"
 LOOK_S = 1.0
 RESTS = 20
@@ -54,7 +51,7 @@ async def _follow(cage: Cage, spool: Path, start: Start) -> int:
 async def _listening(serve: Serve, path: Path) -> asyncio.Server:
     server = await asyncio.start_unix_server(serve, path, limit=HEAD_BYTES)
     # The folder is closed to others; but root's command is another user.
-    os.chmod(path, 0o666)  # noqa: PTH101
+    os.chmod(path, 0o666)  # noqa: PTH101, S103
     return server
 
 
@@ -65,9 +62,11 @@ def _to_port(port: int) -> Serve:
         except OSError:
             writer.close()
             return
-        async with asyncio.TaskGroup() as both:
-            both.create_task(_copy(reader, far_writer))
-            both.create_task(_copy(far_reader, writer))
+        # Cut when the command ends; nobody awaits this, so that nobody is to be told.
+        with suppress(asyncio.CancelledError):
+            async with asyncio.TaskGroup() as both:
+                both.create_task(_copy(reader, far_writer))
+                both.create_task(_copy(far_reader, writer))
         far_writer.close()
         writer.close()
 

@@ -26,6 +26,7 @@ from agents_manager.flow.ports import (
     Filed,
     FiledAs,
     Pushed,
+    Reach,
     Removed,
     SavedRef,
     Snapshot,
@@ -39,6 +40,7 @@ from agents_manager.scm import (
     ignoring,
     locks,
     pushing,
+    reach,
     remotes,
     restoring,
     snapshots,
@@ -111,6 +113,9 @@ class Worktrees:
     @property
     def agent_env(self) -> Mapping[str, str]:
         return AGENT_ENV
+
+    async def reach(self, workspace: Path, branch: str) -> Reach:
+        return await reach.of_worktree(workspace, branch)
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES

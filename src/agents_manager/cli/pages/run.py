@@ -61,7 +61,9 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
         "Checks": _checked(rounds),
         "Attempt": str(run.attempt),
         "Model": run.model,
-        "Sandbox": "none: the agent worked unsandboxed" if run.sandbox == UNSANDBOXED else None,
+        "Sandbox": "none: the agent worked unsandboxed"
+        if run.sandbox == UNSANDBOXED
+        else run.sandbox,
         "Session": run.session,
         "Cost": _cost(run),
         "Tokens": _tokens(run.usage),

@@ -29,8 +29,8 @@ class AgentStarted(Happening):
     sandbox: str | None = None
 
     def says(self) -> str:
-        how = ", unsandboxed" if self.sandbox == UNSANDBOXED else ""
-        return f"{self.agent} started ({self.mode}{how})."
+        how = ", unsandboxed" if self.sandbox == UNSANDBOXED else f", sandbox {self.sandbox}"
+        return f"{self.agent} started ({self.mode}{how if self.sandbox else ''})."
 
 
 class AgentCompleted(Happening):

@@ -6,12 +6,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run, Usage
+from agents_manager.domain.run import READ_ONLY_MODES, RUNS_COMMANDS, ErrorClass, Run, Usage
 from agents_manager.domain.task import (
     Project,
     Task,
 )
 from agents_manager.flow.ports.engine import Job
+from agents_manager.flow.ports.workspaces import NOTHING, Reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +65,24 @@ class Turn:
     before."""
     offered: Sequence[str] = ()
     """The outcomes that are possible."""
+    reach: Reach = NOTHING
+    """What its work in the workspace takes."""
     report: "Endpoint | None" = None
     """Where the agent can report its outcome while it runs; None where nobody listens."""
 
     @property
     def read_only(self) -> bool:
         return self.run.mode in READ_ONLY_MODES
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it neither changes files nor runs the project."""
+        return self.read_only and self.run.mode != RUNS_COMMANDS
+
+    @property
+    def kept(self) -> bool:
+        """Whether a sandbox of ours is around the agent."""
+        return self.run.kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

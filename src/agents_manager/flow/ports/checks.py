@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from agents_manager.flow.ports.workspaces import Workspace
+from agents_manager.flow.ports.workspaces import Reach, Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +38,16 @@ class CheckResult:
 
 class Checks(Protocol):
     async def run(
-        self, repo: Path, base_sha: str, sha: str, checks: Sequence[CheckSpec]
+        self,
+        repo: Path,
+        base_sha: str,
+        sha: str,
+        checks: Sequence[CheckSpec],
+        *,
+        kept: bool = False,
     ) -> list[CheckResult]:
         """Runs the checks, in their order, on a clean checkout of the commit and on what was
-        written since the base."""
+        written since the base; in the sandbox where they are to be kept."""
         ...
 
 
@@ -78,8 +84,15 @@ class SetupResult:
 
 class Setup(Protocol):
     async def run(
-        self, workspace: Workspace, spec: SetupSpec, inputs: str, log: Path
+        self,
+        workspace: Workspace,
+        spec: SetupSpec,
+        inputs: str,
+        log: Path,
+        *,
+        reach: Reach | None = None,
     ) -> SetupResult | None:
         """Runs the commands in the workspace and writes what they said into a file; None when
-        commands and inputs are those of the last time that they succeeded here."""
+        commands and inputs are those of the last time that they succeeded here. What they reach is
+        given where they are to be kept in the sandbox."""
         ...

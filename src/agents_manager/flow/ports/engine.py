@@ -1,7 +1,7 @@
 """What makes steps durable and owns the processes of agents."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
@@ -26,6 +26,24 @@ class EngineRows(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """What an agent has to reach in a sandbox, beside its workspace, its home and its job."""
+
+    programs: Sequence[str] = ()
+    """Programs that it starts besides its own."""
+    logins: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+    """Files with its login, by the places where it looks for them."""
+    settings: Mapping[Path, Path] = field(default_factory=dict[Path, Path])
+    """Files that it reads and must not change, likewise."""
+    hosts: Sequence[str] = ()
+    """Names in the network, exact or as `*.example.com`."""
+    addresses: Sequence[str] = ()
+    """URLs that were configured, of a model server above all; they may be of this machine."""
+    shown: Sequence[Path] = ()
+    """Folders that are shown to it while they are filled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """What the detached runner starts. The directory is the job's identity: starting the same
     directory twice never starts a second process."""
@@ -40,11 +58,12 @@ class Job:
     """Further files of the job directory, by name, written before the start."""
     limits: Limits
     folders: Sequence[Path] = ()
-    """Folders that must be there before the start."""
+    """Folders that must be there before the start. The agent may write to them."""
     system_prompt: str = ""
     """What is added to the agent's own system prompt, kept beside the prompt."""
     stop_signal: Literal["SIGTERM", "SIGINT"] = "SIGTERM"
     """What asks the agent politely to end."""
+    needs: Needs = Needs()
     turn_type: str = "assistant"
     """The `type` of the messages on its output that count as a turn."""
 

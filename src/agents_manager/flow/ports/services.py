@@ -16,6 +16,7 @@ from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
 from agents_manager.flow.ports.engine import EngineRows, Runners
 from agents_manager.flow.ports.forges import Forges
+from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
 from agents_manager.flow.ports.workspaces import Workspaces
 
@@ -62,6 +63,7 @@ class Services:
     checks: Checks
     setup: Setup
     runners: Runners
+    sandbox: Sandbox
     channels: Sequence[Channel]
     files: ProjectFiles
     templates: Mapping[str, str]

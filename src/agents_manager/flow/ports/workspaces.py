@@ -1,7 +1,7 @@
 """Where the work is done."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -22,6 +22,20 @@ class Workspace:
     """The repository's own folder about this workspace; it goes when the workspace goes."""
     events: tuple[Event, ...] = ()
     """What happened while it was made ready."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """What work in a workspace takes, a commit above all; the rest may be out of reach."""
+
+    writes: tuple[Path, ...]
+    reads: tuple[Path, ...] = ()
+    """What is only read, also inside of what may be written."""
+    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What git has to be told where it cannot read the user's settings."""
+
+
+NOTHING = Reach(writes=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +143,10 @@ class Workspaces(Protocol):
     @property
     def agent_env(self) -> Mapping[str, str]:
         """What git must be told wherever an agent calls it."""
+        ...
+
+    async def reach(self, workspace: Path, branch: str) -> Reach:
+        """What an agent needs that works in a workspace and commits to its branch."""
         ...
 
     async def prepare(

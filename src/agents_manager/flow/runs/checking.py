@@ -32,7 +32,7 @@ async def check(
     if any(c.command for c in wanted) and not agents.trusted(project, config):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     head = verdict.get("head_sha") or ""
-    running = s.checks.run(Path(project.path), base_sha, head, wanted)
+    running = s.checks.run(Path(project.path), base_sha, head, wanted, kept=run.kept)
     results = await _unless_stopped(s, run.id, running)
     if results is None:
         return trouble("The run was stopped while its checks went on.", ErrorClass.CANCELLED)

@@ -12,12 +12,15 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets
-from agents_manager.flow.ports import Agent, Ended, Endpoint, Services, Turn, Tx
+from agents_manager.flow.ports import Agent, Ended, Endpoint, Keeping, Reach, Services, Turn, Tx
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import brief, permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict
+
+CUT_SHORT = {"limit": "limit", "failed": "refused"}
+"""How a turn ended that the sandbox cut short, as reasons are called."""
 
 
 async def drive(
@@ -35,7 +38,8 @@ async def drive(
     assert run.workspace is not None
     assert run.prompt is not None
     try:
-        agent = agents.allowed(s, run.agent, project, run.overrides.together)
+        agent = agents.trusted_agent(s, run.agent, project, run.overrides.together)
+        agents.check_consent(run.agent, project, _keeping(run))
     except InvalidInput as error:
         return await _refused(s, directory, error)
     past, over = await spending.before(run, project, number, s)
@@ -45,8 +49,7 @@ async def drive(
     asked = None if again is None else _asked(s, agent, offered, again)
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:
-        told = await brief.anew(s, run, task, project, agent)
-        fresh = told if asked is None else f"{told}\n\n{asked}"
+        fresh = await _anew(s, run, task, project, agent, asked)
     turn = Turn(
         run=run,
         task=task,
@@ -61,6 +64,7 @@ async def drive(
         session=run.session,
         fresh_prompt=fresh,
         offered=offered,
+        reach=await _reach(s, run),
         report=await _endpoint(s, run, directory) if agent.capabilities.mcp else None,
     )
     try:
@@ -73,13 +77,40 @@ async def drive(
     if fresh:
         kept[FRESH] = fresh
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
-    await s.runners.start_or_adopt(job)
+    await s.runners.start_or_adopt(s.sandbox.job(job, turn) if run.kept else job)
     ended = await _ended(s, run_id, agent, number, directory, past)
     ending = Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
-    if ended.reason == "budget":
+    ending = await _cut_short(s, run, directory, ending)
+    if ending["reason"] == "budget":
         why = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
         return {**ending, "message": why} if why else ending
     return ending
+
+
+async def _anew(
+    s: Services, run: Run, task: Task, project: Project, agent: Agent, asked: str | None
+) -> str:
+    """What is said where the session is gone."""
+    told = await brief.anew(s, run, task, project, agent)
+    return told if asked is None else f"{told}\n\n{asked}"
+
+
+async def _reach(s: Services, run: Run) -> Reach:
+    """Only what keeps agents in asks for it."""
+    if run.sandbox is None or run.workspace is None:
+        return Reach(writes=())
+    return await s.workspaces.reach(Path(run.workspace), run.branch or "")
+
+
+def _keeping(run: Run) -> Keeping | None:
+    """As the run began; what there would be by now keeps nobody."""
+    return None if run.sandbox is None else Keeping(level=run.sandbox, why="The run began so.")
+
+
+async def _cut_short(s: Services, run: Run, directory: Path, ending: Ending) -> Ending:
+    """The ending, or that which the sandbox made of it."""
+    cut = await asyncio.to_thread(s.sandbox.cut_short, directory) if run.kept else None
+    return ending if cut is None else {**ending, "reason": CUT_SHORT[cut.kind], "message": cut.why}
 
 
 async def _ended(

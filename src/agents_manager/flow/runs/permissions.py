@@ -3,6 +3,7 @@ are files of the turn (`domain.permission`), so that neither a restart of the se
 worker loses any. What stands in a request is the agent's word."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import structlog
@@ -127,17 +128,20 @@ def _withdraw(tx: Tx, s: Services, run_id: RunId) -> None:
 
 def _read(request: Path) -> Request | None:
     """None for what is no request; the driver writes none such, but others could."""
-    with request.open("rb") as file:
-        content = file.read(permission.MAX_BYTES + 1)
     try:
+        # Neither a link elsewhere nor a pipe may be put in its place.
+        fd = os.open(request, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with os.fdopen(fd, "rb") as file:
+            content = file.read(permission.MAX_BYTES + 1) or b""
         return (
             Request.model_validate_json(content) if len(content) <= permission.MAX_BYTES else None
         )
-    except ValidationError:
+    except (ValidationError, OSError):
         return None
 
 
 def _write(file: Path, answer: permission.Answer) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_suffix(".new")
     new.write_text(answer.model_dump_json(), encoding="utf-8")
     new.replace(file)

@@ -1,5 +1,6 @@
 """Step 1: the task's own workspace on its own branch, up to date and set up."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved
 from agents_manager.domain.event.workspaces import WorkspaceEvent
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Pipeline
-from agents_manager.domain.run import UNSANDBOXED, ErrorClass, Run, RunStatus
+from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
 from agents_manager.flow import agents, branches, budgets, pipelines, snapshots
@@ -32,8 +33,9 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         if over is not None:
             return {**trouble(over, ErrorClass.BUDGET), "over_budget": True}
         agent = run.agent or s.configs.of(project).default_agent
-        chosen = agents.allowed(s, agent, project, run.overrides.together)
-        run = replace(run, agent=agent)
+        settings = run.overrides.together
+        chosen, kept = await asyncio.to_thread(agents.allowed, s, agent, project, settings)
+        run = replace(run, agent=agent, sandbox=kept and kept.level)
         known = await s.store.read(lambda tx, run=run: _known(tx, s, run, task, project))
         pipelines.check_outcomes(s, project, known.pipeline, task.status)
         ground = known.ground
@@ -50,9 +52,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
     if refused is not None:
         await s.workspaces.release(workspace.path)
         return refused
-    sandbox = None if chosen.capabilities.harmless else UNSANDBOXED
-    kept = s.configs.of_run(project, run)
-    begun = replace(run, model=run.model or chosen.model, sandbox=sandbox, settings=kept)
+    begun = replace(run, model=run.model or chosen.model, settings=s.configs.of_run(project, run))
     await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
     return None
 
@@ -162,7 +162,8 @@ async def _set_up(
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
     inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
-    done = await s.setup.run(workspace, config.setup, inputs, log)
+    reach = await s.workspaces.reach(workspace.path, workspace.branch) if run.kept else None
+    done = await s.setup.run(workspace, config.setup, inputs, log, reach=reach)
     if done is None:
         return None
     if done.failed is not None:

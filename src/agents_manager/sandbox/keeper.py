@@ -1,0 +1,195 @@
+"""The sandbox as the flow knows it: which level there is, and the job of an agent or a command of
+the project as one that runs in it."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from agents_manager.flow.ports import CutShort, Job, Keeping, Turn
+from agents_manager.sandbox import bubblewrap
+from agents_manager.sandbox.bubblewrap import LIMIT, TROUBLE, Bounds, Cage
+from agents_manager.sandbox.egress import HTTPS, is_number
+from agents_manager.sandbox.levels import Level, Levels
+
+CAGE = "sandbox.json"
+LOG = "sandbox"
+"""In the directory of a job: what the sandbox says."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ADDRESSES = ("BASE_URL", "API_BASE")
+"""How the names of variables end that lead to a model server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the user configured."""
+
+    level: str = "auto"
+    hosts: Sequence[str] = ()
+    addresses: Sequence[str] = ()
+    """`host:port` of a private network."""
+    reads: Sequence[Path] = ()
+    writes: Sequence[Path] = ()
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+class Keeper:
+    def __init__(self, home: Path, rules: Callable[[], Rules], levels: Levels) -> None:
+        self._home = home
+        self._rules = rules
+        self._levels = levels
+
+    def keeping(self) -> Keeping:
+        wanted = self._rules().level
+        if wanted == Level.NONE:
+            return Keeping(level=Level.NONE, why="The sandbox is switched off (sandbox.level).")
+        found = self._levels.found()
+        return Keeping(
+            level=found.level,
+            why=found.why,
+            way_out=found.way_out,
+            required=wanted not in ("auto", found.level),
+        )
+
+    def job(self, job: Job, turn: Turn) -> Job:
+        rules, needs, report = self._rules(), job.needs, turn.report
+        env = {**job.env, **turn.reach.env, "HOME": str(turn.home)}
+        urls = [*needs.addresses, *(env[name] for name in env if name.endswith(ADDRESSES))]
+        places = [_place(url) for url in [*urls, *([report.url] if report else [])]]
+        log = job.dir / LOG
+        # Made by the runner, which begins when all of this is written.
+        folders = (*job.folders, turn.home, log)
+        cage = Cage(
+            argv=job.argv,
+            cwd=job.cwd,
+            env=_with_temp(env, job.folders),
+            writes=(
+                *(() if turn.only_reads else turn.reach.writes),
+                *(*job.folders, turn.home, *rules.writes),
+            ),
+            reads=(
+                *(turn.reach.writes if turn.only_reads else ()),
+                *(job.dir / name for name in job.files),
+                *(*needs.shown, *turn.reach.reads, *rules.reads),
+                *programs([job.argv[0], *needs.programs], env),
+            ),
+            logins={str(place): str(source) for place, source in needs.logins.items()},
+            settings={str(place): str(source) for place, source in needs.settings.items()},
+            hides=(self._home, Path.home(), Path(turn.project.path)),
+            hosts=(*needs.hosts, *rules.hosts, *(p.host for p in places if p.open)),
+            private=(*rules.addresses, *(p.name for p in places if not (p.open or p.near))),
+            ports=tuple({p.port for p in places if p.near}),
+            bounds=rules.bounds,
+            log=log,
+        )
+        argv = bubblewrap.kept(cage, job.dir / CAGE)
+        files = {**job.files, CAGE: cage.dumped()}
+        return replace(job, argv=argv, env={}, files=files, folders=folders)
+
+    def command(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        cwd: Path,
+        *,
+        writes: Sequence[Path],
+        reads: Sequence[Path] = (),
+        hides: Sequence[Path] = (),
+    ) -> tuple[str, ...]:
+        """A command of the project, as the one that is to be started in its place."""
+        rules = self._rules()
+        cage = Cage(
+            argv=argv,
+            cwd=cwd,
+            env=env,
+            writes=(*writes, *rules.writes),
+            reads=(*reads, *rules.reads, *programs([], env)),
+            hides=(self._home, Path.home(), *hides),
+            hosts=rules.hosts,
+            private=rules.addresses,
+            bounds=rules.bounds,
+        )
+        return bubblewrap.wrapped(cage)
+
+    def cut_short(self, dir: Path) -> CutShort | None:
+        said = _said(dir / LOG / LIMIT)
+        if said is not None:
+            return CutShort(kind="limit", why=said)
+        said = _said(dir / LOG / TROUBLE)
+        return None if said is None else CutShort(kind="failed", why=said)
+
+
+def _said(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a URL leads to."""
+
+    host: str
+    port: int
+    tls: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.host}:{self.port}"
+
+    @property
+    def near(self) -> bool:
+        return self.host in LOOPBACK
+
+    @property
+    def open(self) -> bool:
+        """Whether it is as any name in the network is; else it was meant by whoever wrote it."""
+        return self.tls and self.port == HTTPS and not self.near and not is_number(self.host)
+
+
+def _place(url: str) -> Place:
+    parts = urlsplit(url)
+    tls = parts.scheme == "https"
+    return Place((parts.hostname or "").lower(), parts.port or (HTTPS if tls else 80), tls)
+
+
+def _with_temp(env: Mapping[str, str], folders: Sequence[Path]) -> dict[str, str]:
+    """The user's folder for temporary files is hidden; one of the job's own is not."""
+    temp = env.get("TMPDIR")
+    mine = temp is not None and any(Path(temp).is_relative_to(folder) for folder in folders)
+    return dict(env) if mine else {**env, "TMPDIR": "/tmp"}  # noqa: S108 - the sandbox's own
+
+
+def programs(named: Iterable[str], env: Mapping[str, str]) -> list[Path]:
+    """What has to be there for programs that lie in a home: this Python, those that are named, and
+    those on the PATH."""
+    found = [Path(sys.prefix), Path(sys.base_prefix)]
+    for name in named:
+        found += _of_program(Path(name))
+    for folder in env.get("PATH", "").split(":"):
+        if folder.startswith("/"):
+            found += _of_folder(Path(folder))
+    return list(dict.fromkeys(found))
+
+
+def _of_program(path: Path) -> list[Path]:
+    """The program, where it leads to, and what it needs beside it."""
+    if not path.is_absolute() or not path.exists():
+        return []
+    real = path.resolve()
+    if "node_modules" in real.parts:
+        above = real.parts[: real.parts.index("node_modules") + 1]
+        return [*_of_folder(path.parent), Path(*above)]
+    return [path, real, *_of_folder(real.parent)]
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    """A folder of programs, with all of an installation that is apart from others: one that has
+    libraries beside its programs. A folder that holds other things is not shown for a program in
+    it."""
+    if folder.name not in ("bin", ".bin") or not folder.is_dir():
+        return []
+    apart = folder.parent.name != ".local" and folder.parent not in (Path("/"), Path.home())
+    return [folder.parent] if apart and (folder.parent / "lib").is_dir() else [folder]

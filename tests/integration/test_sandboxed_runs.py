@@ -1,0 +1,151 @@
+"""Agents, their checks and what makes their workspaces ready, in the real sandbox."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager import bootstrap
+from agents_manager.domain.run import ErrorClass, Run, RunStatus
+from agents_manager.domain.task import Task
+from agents_manager.flow import agents, tasks
+from agents_manager.flow.views import TaskView
+from tests import sandboxes
+from tests.repos import executable, own_home, run
+from tests.worlds import ANN, NO_RETRIES, World, repo, working
+
+__all__ = ["own_home", "repo"]
+
+WORKS = """\
+echo hello >> greeting.txt
+git add -A
+git commit -qm "Say hello"
+"""
+
+
+@pytest.fixture
+async def world(
+    tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[World]:
+    """Nobody consented to anything: only a sandbox lets its agents work."""
+    monkeypatch.setattr(bootstrap, "LEVELS", sandboxes.levels())
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    limits = {"memoryMb": 400, "diskMb": 50, "hosts": []}
+    (home / "config.json").write_text(json.dumps({"sandbox": limits, **NO_RETRIES}))
+    async with working(home, repo) as world:
+        world.project = await agents.consent(world.s, world.project, given=False)
+        yield world
+
+
+async def worked(world: World, script: str, **config: Any) -> TaskView:
+    task = await started(world, script, config)
+    return await world.wait(task, lambda v: v.run is None and bool(v.runs[0].ended_at), "over")
+
+
+async def started(world: World, script: str, config: Mapping[str, Any]) -> Task:
+    executable(world.repo / "agent.sh", script)
+    agent = {"adapter": "command", "command": ["./agent.sh"], "env": ["OWN_KEY"]}
+    world.configure({"defaultAgentType": "mine", "agents": {"mine": agent}, **config})
+    world.project = await tasks.trust_project(world.s, world.project)
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    return task
+
+
+def said(world: World, run: Run) -> str:
+    return (world.s.jobs_dir / run.id / "1" / "output").read_text()
+
+
+async def test_an_agent_works_in_it_without_consent_and_it_is_told(world: World) -> None:
+    view = await worked(world, WORKS)
+    assert (view.runs[0].status, view.runs[0].sandbox) == (RunStatus.COMPLETED, "S3"), view.runs
+    started = [e for e in await world.events(view.task) if e.type == "agent.started"]
+    assert [(e.summary, e.data["sandbox"]) for e in started] == [
+        ("mine started (implement, sandbox S3).", "S3")
+    ]
+    branch = view.runs[0].branch
+    assert run(world.repo, "log", "-1", "--format=%s %an", str(branch)) == "Say hello Ada Löve"
+    assert run(world.repo, "show", f"{branch}:greeting.txt") == "hi\nhello"
+
+
+async def test_it_finds_neither_the_project_nor_the_data_directory_nor_a_home(
+    world: World, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OWN_KEY", "for the agent")
+    monkeypatch.setenv("OTHER_KEY", "not for it")
+    (world.repo / ".env").write_text("SECRET=1\n")
+    (own_home / "secret").write_text("mine\n")
+    script = f"""\
+cat "{world.repo}/.env" "{world.s.home}/config.json" "{own_home}/secret" 2>&1
+env
+echo "home $(ls -A "$HOME")"
+"""
+    view = await worked(world, script + WORKS)
+    printed = said(world, view.runs[0])
+    assert printed.count("No such file") == 3
+    assert "OWN_KEY=for the agent" in printed
+    assert "not for it" not in printed
+    assert "home \n" in printed
+
+
+async def test_it_cannot_write_the_repository_beyond_its_branch(world: World) -> None:
+    script = """\
+common=$(git rev-parse --git-common-dir)
+echo 'evil' > "$common/hooks/post-commit" && echo wrote hooks
+git config core.fsmonitor evil && echo wrote config
+git update-ref refs/heads/main HEAD && echo wrote main
+echo x > "$(git rev-parse --git-dir)/commondir" && echo wrote commondir
+echo gitdir: /tmp > .git && echo wrote .git
+true
+"""
+    view = await worked(world, WORKS + script)
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+    assert "wrote" not in said(world, view.runs[0])
+    assert not (world.repo / ".git/hooks/post-commit").exists()
+
+
+async def test_its_checks_run_in_it_too(world: World, own_home: Path) -> None:
+    (own_home / "secret").write_text("mine\n")
+    look = f'! cat "{own_home}/secret" && [ -e greeting.txt ] && echo done > built'
+    view = await worked(world, WORKS, checks={"test": {"command": look}})
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+
+
+async def test_so_does_the_set_up(world: World, own_home: Path) -> None:
+    (own_home / "secret").write_text("mine\n")
+    setup = [f'! cat "{own_home}/secret"', "echo ready > .ready"]
+    view = await worked(world, "cat .ready; rm .ready\n" + WORKS, setup=setup)
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+    assert "ready" in said(world, view.runs[0])
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("""exec python3 -c 'x = b"x" * (900 << 20); input()' < /dev/zero""", "of memory together"),
+        ("dd if=/dev/zero of=big bs=1M count=90 2>/dev/null; sleep 30", "50 MB are allowed"),
+    ],
+    ids=["memory", "disk"],
+)
+async def test_a_limit_ends_it_with_its_name(world: World, script: str, why: str) -> None:
+    view = await worked(world, script)
+    error = view.runs[0].error
+    assert error is not None
+    assert error.error_class is ErrorClass.LIMIT
+    assert why in error.error
+
+
+async def test_where_it_cannot_be_made_nothing_is_started(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = str(world.s.home / "gone")
+    (world.s.home / "config.json").write_text(json.dumps({"sandbox": {"write": [missing]}}))
+    view = await worked(world, "touch ran\n" + WORKS)
+    error = view.runs[0].error
+    assert error is not None
+    assert error.error_class is ErrorClass.ENVIRONMENT
+    assert "gone" in error.error

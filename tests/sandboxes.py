@@ -1,0 +1,23 @@
+"""The sandbox in tests: a real one, made of the real bubblewrap."""
+
+from pathlib import Path
+
+from agents_manager.sandbox import bubblewrap
+from agents_manager.sandbox.keeper import Keeper, Rules
+from agents_manager.sandbox.levels import Levels, probe
+from tests import debian
+
+
+def installed() -> None:
+    debian.have("bubblewrap", bubblewrap.found)
+
+
+def levels() -> Levels:
+    """The probe, which nothing is put in the place of."""
+    installed()
+    return Levels(probe)
+
+
+def keeper(home: Path, rules: Rules | None = None) -> Keeper:
+    """What keeps the commands of a data directory."""
+    return Keeper(home, lambda: rules or Rules(), Levels(probe))
