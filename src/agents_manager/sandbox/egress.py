@@ -135,7 +135,7 @@ def server_name(hello: bytes) -> str | None:
     if hello[:1] not in (b"", b"\x16"):
         return ""
     message, rest = b"", hello
-    while len(rest) >= 5:
+    while len(rest) >= 5 and not _whole(message):
         size = int.from_bytes(rest[3:5], "big")
         if rest[0] != 0x16 or not size:
             return ""
@@ -145,12 +145,16 @@ def server_name(hello: bytes) -> str | None:
         rest = rest[5 + size :]
     if message[:1] not in (b"", b"\x01"):
         return ""
-    if len(message) < 4 or len(message) < 4 + int.from_bytes(message[1:4], "big"):
+    if not _whole(message):
         return None
     try:
         return _name_in(message[4 : 4 + int.from_bytes(message[1:4], "big")])
     except (IndexError, UnicodeDecodeError):
         return ""
+
+
+def _whole(message: bytes) -> bool:
+    return len(message) >= 4 and len(message) >= 4 + int.from_bytes(message[1:4], "big")
 
 
 def _name_in(hello: bytes) -> str:
@@ -225,8 +229,8 @@ class Proxy:
                 first = b"" if named else await _hello(reader, asked.host)
             else:
                 first = _origin_form(asked)
+            self._count(len(first), up=True)
             far_writer.write(first)
-            self.up += len(first)
             async with asyncio.TaskGroup() as both:
                 both.create_task(self._copy(reader, far_writer, up=True))
                 both.create_task(self._copy(far_reader, writer, up=False))
@@ -240,14 +244,17 @@ class Proxy:
     ) -> None:
         with suppress(OSError):
             while data := await source.read(CHUNK):
-                self.up += len(data) * up
-                self.down += len(data) * (not up)
-                if self.up > UP_BYTES or self.down > DOWN_BYTES:
-                    raise Refused("the run sent or received too much")
+                self._count(len(data), up=up)
                 sink.write(data)
                 await sink.drain()
             if sink.can_write_eof():
                 sink.write_eof()
+
+    def _count(self, size: int, *, up: bool) -> None:
+        self.up += size * up
+        self.down += size * (not up)
+        if self.up > UP_BYTES or self.down > DOWN_BYTES:
+            raise Refused("the run sent or received too much")
 
     def _note(self, place: str, said: str, up: int, down: int) -> None:
         if self.log is None or self._logged > LOG_BYTES:
