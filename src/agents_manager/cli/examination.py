@@ -17,11 +17,13 @@ from agents_manager import bootstrap, settings
 from agents_manager.bootstrap import Program
 from agents_manager.cli.render import counted
 from agents_manager.domain.plugin import Plugin
+from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
 from agents_manager.flow import agents, pipelines
+from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
 from agents_manager.store.database import schema_of
 from agents_manager.store.migrate import HEAD
@@ -49,6 +51,7 @@ class Finding:
 async def examine(place: Settings) -> list[Finding]:
     found = [_python(), await _git(), await _identity(), _home(place.home), _disk(place.home)]
     found += [_token(place.home / "token"), _user_config(place.home)]
+    found.append(await asyncio.to_thread(_sandbox, place.home))
     database = await asyncio.to_thread(_database, place)
     found.append(database)
     found.append(await asyncio.to_thread(_engine_database, place))
@@ -138,6 +141,21 @@ def _user_config(home: Path) -> Finding:
         return _broken("user settings", error)
     path = home / "config.json"
     return Finding("user settings", "ok", str(path) if path.exists() else "None; all defaults.")
+
+
+def _sandbox(home: Path) -> Finding:
+    """By trying it."""
+    try:
+        rules = settings.ConfigFiles(home).sandbox()
+    except InvalidConfig:
+        rules = Rules()
+    keeping = Keeper(home, lambda: rules, bootstrap.LEVELS).keeping()
+    if keeping.level != UNSANDBOXED:
+        return Finding("sandbox", "ok", f"{keeping.level}. {keeping.why}")
+    text = f"{keeping.why} Agents would work with your rights, once you consent."
+    if keeping.required:
+        text = f"{keeping.why} No agent is started, as sandbox.level asks for one."
+    return Finding("sandbox", "fail" if keeping.required else "warn", text, keeping.way_out)
 
 
 def _broken(name: str, error: AgentsManagerError) -> Finding:

@@ -112,10 +112,10 @@ async def trust(desk: Desk, project: str | None, yes: bool) -> None:
 @click.option("--withdraw", is_flag=True, help="Allow it no longer.")
 @session.command
 async def consent(desk: Desk, project: str | None, withdraw: bool) -> None:
-    """Allow agents to work at a project without a sandbox.
+    """Allow agents to work at a project without a sandbox, where there is none.
 
-    Their programs run as you: they can read and write what you can, and send it to whom they are
-    configured to talk to. Scripted agents need no consent. Asked once per project.
+    Their programs then run as you: they can read and write what you can, and send it to whom they
+    are configured to talk to. Scripted agents need no consent. Asked once per project.
     """
     from agents_manager.cli.pages import catalog
     from agents_manager.flow import agents

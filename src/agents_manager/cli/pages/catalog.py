@@ -60,9 +60,9 @@ def project(
 
 def consent(found: Project) -> Line:
     if found.consented_at is not None:
-        return Line("Agents may work without a sandbox, with the rights you have.")
+        return Line("Where there is no sandbox, agents may work with the rights you have.")
     way = f"am project consent {found.name}"
-    return Line(f"Only scripted agents may work. To allow others, without a sandbox: {way}")
+    return Line(f"Agents may work in a sandbox only. To allow it where there is none: {way}")
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:

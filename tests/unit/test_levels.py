@@ -1,0 +1,166 @@
+"""Which level of sandbox there is: by trying, as configured, and as the doctor tells it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager import bootstrap
+from agents_manager.cli import examination
+from agents_manager.sandbox import bubblewrap, levels, seccomp
+from agents_manager.sandbox.bubblewrap import Cage
+from agents_manager.sandbox.keeper import Keeper, Rules, programs
+from agents_manager.sandbox.levels import AGAIN_S, Found, Level, Levels
+from tests import sandboxes
+
+HOLDS = Found(Level.S3, "It holds.")
+MISSING = Found(Level.NONE, "Bubblewrap is not installed.", "Install it.")
+
+
+def fixed(found: Found) -> Levels:
+    return Levels(lambda: found)
+
+
+def test_it_is_tried_for_real() -> None:
+    sandboxes.installed()
+    found = levels.probe()
+    assert found.level is Level.S3, found
+    assert "three ways out were tried in vain" in found.why
+
+
+@pytest.mark.parametrize(
+    ("measure", "open_way"),
+    [
+        ("network", "the machine's own network can be reached"),
+        ("system calls", "user namespaces can be made"),
+    ],
+)
+def test_a_sandbox_that_does_not_hold_is_none(
+    monkeypatch: pytest.MonkeyPatch, measure: str, open_way: str
+) -> None:
+    sandboxes.installed()
+    without = Path(__file__).parents[1] / "hostile/without.py"
+    program = (*bubblewrap.PROGRAM[:3], str(without), bubblewrap.PROGRAM[-1], measure)
+    monkeypatch.setattr(bubblewrap, "PROGRAM", program)
+    found = levels.probe()
+    assert (found.level, found.why) == (Level.NONE, f"The sandbox does not hold: {open_way}.")
+
+
+def test_one_that_shows_what_is_hidden_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    sandboxes.installed()
+
+    def shows(**fields: Any) -> Cage:
+        return Cage(**fields, reads=fields["hides"])
+
+    monkeypatch.setattr(levels, "Cage", shows)
+    assert levels.probe().why == "The sandbox does not hold: files of the user can be read."
+
+
+def test_that_the_program_is_there_does_not_suffice(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    patch = f"bubblewrap.found = lambda: {str(fake)!r}; from agents_manager.sandbox import launch"
+    start = bubblewrap.START.replace(
+        "; from", f"; from agents_manager.sandbox import bubblewrap; {patch}; from", 1
+    )
+    monkeypatch.setattr(bubblewrap, "found", lambda: str(fake))
+    monkeypatch.setattr(
+        bubblewrap, "PROGRAM", (*bubblewrap.PROGRAM[:4], start, bubblewrap.PROGRAM[-1])
+    )
+    found = levels.probe()
+    assert found.level is Level.NONE
+    assert "No permissions to create new namespace" in found.why
+    assert "Allow user namespaces" in found.way_out
+
+
+def test_without_the_program_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "found", lambda: None)
+    assert "apt install bubblewrap" in levels.probe().way_out
+
+
+def test_what_holds_is_tried_once_and_what_does_not_again_later() -> None:
+    now, answers = [0.0], [MISSING, HOLDS]
+    tried = Levels(lambda: answers.pop(0), lambda: now[0])
+    assert tried.found() is MISSING
+    now[0] += AGAIN_S
+    assert tried.found() is MISSING
+    now[0] += 1
+    assert tried.found() is HOLDS
+    now[0] += 100 * AGAIN_S
+    assert tried.found() is HOLDS
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "level", "required"),
+    [
+        ("auto", HOLDS, "S3", False),
+        ("auto", MISSING, "none", False),
+        ("S3", HOLDS, "S3", False),
+        ("S3", MISSING, "none", True),
+        ("none", HOLDS, "none", False),
+    ],
+)
+def test_as_configured(wanted: str, found: Found, level: str, required: bool) -> None:
+    keeping = Keeper(Path("/x"), lambda: Rules(level=wanted), fixed(found)).keeping()
+    assert (keeping.level, keeping.required) == (level, required)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "state", "said"),
+    [
+        ("auto", HOLDS, "ok", "S3. It holds."),
+        ("auto", MISSING, "warn", "once you consent"),
+        ("S3", MISSING, "fail", "No agent is started"),
+        ("none", HOLDS, "warn", "switched off"),
+    ],
+)
+def test_the_doctor_tells(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    wanted: str,
+    found: Found,
+    state: str,
+    said: str,
+) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"sandbox": {"level": wanted}}))
+    monkeypatch.setattr(bootstrap, "LEVELS", fixed(found))
+    finding = examination._sandbox(tmp_path)
+    assert finding.state == state
+    assert said in finding.text
+    assert (finding.way_out == "Install it.") is (found is MISSING)
+
+
+def test_programs_in_a_home_are_shown_without_what_lies_beside_them(tmp_path: Path) -> None:
+    """An installation is shown whole; a folder that programs share with other things is not."""
+    for name in (".nvm/v22/bin/node", ".cargo/bin/cargo", ".local/bin/tool", "agent.sh"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("#!/bin/sh\n")
+    (tmp_path / ".cargo/credentials.toml").write_text("secret")
+    for name in (".nvm/v22/lib/node_modules/codex/bin", ".local/lib", ".local/share"):
+        (tmp_path / name).mkdir(parents=True)
+    script = tmp_path / ".nvm/v22/lib/node_modules/codex/bin/codex.js"
+    script.write_text("")
+    (tmp_path / ".nvm/v22/bin/codex").symlink_to(script)
+    path = ":".join(str(tmp_path / name) for name in (".nvm/v22/bin", ".cargo/bin", ".local/bin"))
+    named = [str(tmp_path / ".nvm/v22/bin/codex"), str(tmp_path / "agent.sh")]
+    shown = [p for p in programs(named, {"PATH": path}) if p.is_relative_to(tmp_path)]
+    assert [str(p.relative_to(tmp_path)) for p in shown] == [
+        ".nvm/v22",
+        ".nvm/v22/lib/node_modules",
+        "agent.sh",
+        ".cargo/bin",
+        ".local/bin",
+    ]
+
+
+def test_there_is_a_filter_for_the_processors_it_is_known_for() -> None:
+    filters = {machine: seccomp.program(machine) for machine in ("x86_64", "aarch64", "riscv64")}
+    assert filters["riscv64"] is None
+    for code in (filters["x86_64"], filters["aarch64"]):
+        assert code is not None
+        assert len(code) % 8 == 0
+    assert filters["x86_64"] != filters["aarch64"]
