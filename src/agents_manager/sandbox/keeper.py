@@ -85,7 +85,9 @@ class Keeper:
         )
         argv = bubblewrap.kept(cage, job.dir / CAGE)
         files = {**job.files, CAGE: cage.dumped()}
-        return replace(job, argv=argv, env={}, files=files, folders=folders)
+        # The environment is that of the launcher too, which hands on none of it: secrets are known
+        # by it that are to be kept out of the output.
+        return replace(job, argv=argv, files=files, folders=folders)
 
     def command(
         self,

@@ -61,7 +61,8 @@ def run(cage: Cage, umask: int) -> int:
         raise FileNotFoundError("bubblewrap is not installed")
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
-    with tempfile.TemporaryDirectory(prefix="am-sandbox-") as folder:
+    # Not where the command has its temporary files: the way to a socket must be short.
+    with tempfile.TemporaryDirectory(prefix="am-sandbox-", dir="/tmp") as folder:
         spool = Path(folder)
         spool.chmod(0o711)
         given = _given(cage, spool)

@@ -2179,7 +2179,7 @@ export interface components {
          * ErrorClass
          * @enum {string}
          */
-        ErrorClass: "crash" | "timeout" | "stalled" | "cancelled" | "rate_limit" | "quota" | "auth" | "budget" | "bad_output" | "checks_failed" | "environment" | "interrupted";
+        ErrorClass: "crash" | "timeout" | "stalled" | "cancelled" | "rate_limit" | "quota" | "auth" | "budget" | "bad_output" | "checks_failed" | "environment" | "limit" | "interrupted";
         /** Event */
         Event: {
             /** Id */
