@@ -265,7 +265,8 @@ def see_process() -> bool:
 
 @way("signal a process of the machine")
 def signal_process() -> bool:
-    see_process() or (_ for _ in ()).throw(ProcessLookupError())
+    if not see_process():
+        return False
     os.kill(TOLD["sleeper"], 0)
     return True
 

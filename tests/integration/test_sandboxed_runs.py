@@ -1,6 +1,9 @@
 """Agents, their checks and what makes their workspaces ready, in the real sandbox."""
 
+import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from agents_manager.flow import agents, tasks
 from agents_manager.flow.views import TaskView
 from tests import sandboxes
 from tests.repos import executable, own_home, run
+from tests.runner_jobs import eventually, processes_of
 from tests.worlds import ANN, NO_RETRIES, World, repo, working
 
 __all__ = ["own_home", "repo"]
@@ -87,8 +91,9 @@ echo "home $(ls -A "$HOME")"
     view = await worked(world, script + WORKS)
     printed = said(world, view.runs[0])
     assert printed.count("No such file") == 3
-    assert "OWN_KEY=for the agent" in printed
-    assert "not for it" not in printed
+    assert "OWN_KEY=" in printed
+    assert "for the agent" not in printed  # It has it, and it is kept out of what is stored.
+    assert "OTHER_KEY" not in printed
     assert "home \n" in printed
 
 
@@ -137,6 +142,35 @@ async def test_a_limit_ends_it_with_its_name(world: World, script: str, why: str
     assert error is not None
     assert error.error_class is ErrorClass.LIMIT
     assert why in error.error
+
+
+STUBBORN = """\
+trap 'echo asked; exit 0' TERM
+setsid sleep 600 &
+sh -c 'trap "" TERM; sleep 600' &
+echo ready
+while :; do sleep 0.05; done
+"""
+
+
+@pytest.mark.parametrize("how", ["stopped", "its runner is killed"])
+async def test_nothing_of_it_is_left(world: World, how: str) -> None:
+    task = await started(world, STUBBORN, {})
+    view = await world.wait(task, lambda v: bool(v.run and v.run.workspace), "a run")
+    assert view.run is not None
+    folder = world.s.jobs_dir / view.run.id / "1"
+    await asyncio.to_thread(eventually, lambda: "ready" in _text(folder / "output"))
+    assert len(processes_of(view.run.id)) > 4
+    if how == "stopped":
+        await world.s.runners.stop(folder)
+        assert "asked" in _text(folder / "output")
+    else:
+        os.kill(json.loads((folder / "runner.json").read_text())["pid"], signal.SIGKILL)
+    await asyncio.to_thread(eventually, lambda: processes_of(view.runs[0].id) == [])
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
 
 
 async def test_where_it_cannot_be_made_nothing_is_started(

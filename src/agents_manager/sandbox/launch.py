@@ -61,8 +61,7 @@ def run(cage: Cage, umask: int) -> int:
         raise FileNotFoundError("bubblewrap is not installed")
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
-    # Not where the command has its temporary files: the way to a socket must be short.
-    with tempfile.TemporaryDirectory(prefix="am-sandbox-", dir="/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="ways-", dir=cage.log) as folder:
         spool = Path(folder)
         spool.chmod(0o711)
         given = _given(cage, spool)

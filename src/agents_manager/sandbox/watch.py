@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -34,9 +35,9 @@ async def _follow(cage: Cage, spool: Path, start: Start) -> int:
         if cage.talks:
             log = cage.log and cage.log / EGRESS_LOG
             proxy = Proxy(cage.hosts, cage.private, log)
-            await stack.enter_async_context(await _listening(proxy.serve, spool / EGRESS))
+            await stack.enter_async_context(await _listening(proxy.serve, spool, EGRESS))
         for port in cage.ports:
-            await stack.enter_async_context(await _listening(_to_port(port), spool / str(port)))
+            await stack.enter_async_context(await _listening(_to_port(port), spool, str(port)))
         # On the main thread, like all of asyncio: bubblewrap dies with the thread that started it.
         child = start()
         watching = asyncio.get_running_loop().create_task(_watch(cage, child.pid))
@@ -48,11 +49,13 @@ async def _follow(cage: Cage, spool: Path, start: Start) -> int:
     return code if why is None else _say(cage, why)
 
 
-async def _listening(serve: Serve, path: Path) -> asyncio.Server:
-    server = await asyncio.start_unix_server(serve, path, limit=HEAD_BYTES)
+async def _listening(serve: Serve, folder: Path, name: str) -> asyncio.Server:
+    os.chdir(folder)  # The way to a socket may have no more than a hundred letters.
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(name)
     # The folder is closed to others; but root's command is another user.
-    os.chmod(path, 0o666)  # noqa: PTH101, S103
-    return server
+    os.chmod(name, 0o666)  # noqa: PTH101, S103
+    return await asyncio.start_unix_server(serve, sock=door, limit=HEAD_BYTES)
 
 
 def _to_port(port: int) -> Serve:
@@ -104,7 +107,7 @@ def _say(cage: Cage, why: str) -> int:
 async def _watch(cage: Cage, pid: int) -> str:
     """Ends the command when it uses too much, and says what; goes on until then."""
     loop = asyncio.get_running_loop()
-    began = _written(cage) or 0
+    began = await asyncio.to_thread(_written, cage) or 0
     next_look = loop.time()
     while True:
         await asyncio.sleep(LOOK_S)
