@@ -28,7 +28,7 @@ test-agents: setup
 	$(BIN)/python scripts/install_agents.py
 	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
 		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py \
-		tests/agents/test_claude_code_budget.py
+		tests/agents/test_claude_code_budget.py tests/agents/test_sandboxed.py
 
 # The client of GitHub, and the fake GitHub of the tests, against what GitHub publishes of its API; the
 # first time it fetches that into .github-api/ (29 MB).
@@ -47,7 +47,8 @@ check: setup
 # Every crash point instead of a sample, and the long walks: over an hour. Or some: make prove GROUPS="git machine"
 prove: setup
 	AM_FAULTS=full AM_FAULT_GROUPS="$(GROUPS)" $(BIN)/python scripts/test.py faults
-	$(if $(GROUPS),,AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 -m slow tests/integration tests/e2e)
+	$(if $(GROUPS),,AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 -m slow tests/integration tests/e2e tests/hostile)
+	$(if $(GROUPS),,$(BIN)/python -m tests.hostile.figures)
 
 # The server is killed under working agents; takes about a minute.
 soak: setup

@@ -64,6 +64,7 @@ async def test_codex(desk: Desk, own_home: Path) -> None:
     assert "SCRIPTED" not in printed
 
 
+@pytest.mark.slow
 async def test_claude_code(account: ModelServer, world: World, own_home: Path) -> None:
     await without_consent(world, defaultAgentType="claude-code", agents={"claude-code": SETTINGS})
     (own_home / "secret").write_text("mine\n")

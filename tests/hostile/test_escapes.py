@@ -74,7 +74,17 @@ SWITCHES = {
 open than it is outside."""
 
 
-@pytest.mark.parametrize("measure", SWITCHES)
+QUICK = ("network", "hidden places", "system calls")
+"""The others are switched off by `make prove`."""
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        measure if measure in QUICK else pytest.param(measure, marks=pytest.mark.slow)
+        for measure in SWITCHES
+    ],
+)
 def test_a_measure_that_is_off_leaves_its_ways_open(plain: Cell, measure: str) -> None:
     found = plain.kept(measure)
     assert SWITCHES[measure] <= found.open, found.stderr
@@ -87,6 +97,7 @@ ROOTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="what only root can show")
 @pytest.mark.parametrize("measure", ["other user", *ROOTS])
 def test_what_root_would_do_that_stayed_root(mine: Cell, measure: str) -> None:
