@@ -154,6 +154,7 @@ async def test_a_person_decides_what_lies_outside(tmp_path: Path, allow: bool, o
     assert (wanted["tool"], wanted["action"]) == ("edit", "Write out.txt")
     assert f"leads to {tmp_path}/out.txt, lies outside of the workspace" in wanted["reason"]
     answer = permission.Answer(allow=allow).model_dump_json()
+    (tmp_path / "run-1" / permission.ANSWERS).mkdir(exist_ok=True)
     (tmp_path / "run-1" / permission.answer_file(1)).write_text(answer)
     done = outcome(tmp_path, await running)
     assert done.told("permission")[0]["result"]["outcome"]["optionId"] == option

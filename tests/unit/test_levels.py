@@ -1,6 +1,7 @@
 """Which level of sandbox there is: by trying, as configured, and as the doctor tells it."""
 
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,26 @@ def test_programs_in_a_home_are_shown_without_what_lies_beside_them(tmp_path: Pa
         ".cargo/bin",
         ".local/bin",
     ]
+
+
+@pytest.mark.parametrize("kind", ["writes", "reads", "logins"])
+def test_what_an_earlier_command_led_elsewhere_is_not_granted(tmp_path: Path, kind: str) -> None:
+    sandboxes.installed()
+    home, secret = tmp_path / "home", tmp_path / "secret"
+    home.mkdir()
+    secret.mkdir()
+    (secret / "file").touch()
+    (home / "codex").symlink_to(secret)
+    grants: dict[str, dict[str, Any]] = {
+        "writes": {"writes": (home, home / "codex")},
+        "reads": {"writes": (home,), "reads": (home / "codex/file",)},
+        "logins": {"writes": (home,), "logins": {f"{home}/codex/file": f"{secret}/file"}},
+    }
+    cage = Cage(argv=("touch", "ran"), cwd=home, env={"PATH": "/usr/bin:/bin"}, **grants[kind])
+    done = subprocess.run(bubblewrap.wrapped(cage), capture_output=True, text=True, check=False)
+    assert done.returncode == bubblewrap.FAILED
+    assert "leads elsewhere" in done.stderr
+    assert not (home / "ran").exists()
 
 
 def test_there_is_a_filter_for_the_processors_it_is_known_for() -> None:

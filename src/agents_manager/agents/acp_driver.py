@@ -420,6 +420,7 @@ class Driver:
         wanted = permission.Request(tool=wish.kind, action=wish.title[:most], reason=why[:most])
         request = self._folder / permission.request_file(self._asked)
         answer = self._folder / permission.answer_file(self._asked)
+        request.parent.mkdir(exist_ok=True)
         new = request.with_suffix(".new")
         new.write_text(wanted.model_dump_json(), encoding="utf-8")
         new.replace(request)

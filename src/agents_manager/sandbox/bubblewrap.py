@@ -274,6 +274,16 @@ def shown(cage: Cage) -> list[Path]:
     return [*visible(cage), *(path for path in settings if path.exists())]
 
 
+def check(cage: Cage) -> None:
+    """What lies in a folder that an earlier command could write must not lead elsewhere by now: it
+    would be granted where it leads to."""
+    for path in (*cage.writes, *cage.reads, *map(Path, (*cage.logins, *cage.settings))):
+        for above in cage.writes:
+            inside = path != above and path.is_relative_to(above)
+            if inside and path.resolve() != above.resolve() / path.relative_to(above):
+                raise PermissionError(f"{path} leads elsewhere, to {path.resolve()}")
+
+
 def _lies_in(path: Path, places: Sequence[Path]) -> bool:
     return any(path.is_relative_to(place) for place in places)
 

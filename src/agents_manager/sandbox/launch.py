@@ -59,6 +59,7 @@ def run(cage: Cage, umask: int) -> int:
     program = bubblewrap.found()
     if program is None:
         raise FileNotFoundError("bubblewrap is not installed")
+    bubblewrap.check(cage)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     with tempfile.TemporaryDirectory(prefix="ways-", dir=cage.log) as folder:

@@ -1,5 +1,6 @@
 """What an agent needs of the repository that its worktree belongs to, so that it can commit."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from agents_manager.flow.ports import Reach
@@ -24,10 +25,18 @@ async def of_worktree(workspace: Path, branch: str) -> Reach:
     (common / "objects/info").mkdir(exist_ok=True)
     ref = Path("refs/heads") / branch
     if ref.parent != Path("refs/heads"):  # Else git would lock it beside all the others.
-        for folder in (common / ref.parent, common / "logs" / ref.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-            writes.append(folder)
+        writes += _made(common, (ref.parent, "logs" / ref.parent))
     return Reach(writes=tuple(writes), reads=tuple(reads), env=await _identity(common))
+
+
+def _made(common: Path, folders: Iterable[Path]) -> list[Path]:
+    """Other agents can write beside them, and none may lead this one elsewhere."""
+    made: list[Path] = []
+    for folder in folders:
+        if (common / folder).resolve() == common.resolve() / folder:
+            (common / folder).mkdir(parents=True, exist_ok=True)
+            made.append(common / folder)
+    return made
 
 
 async def _identity(common: Path) -> dict[str, str]:
