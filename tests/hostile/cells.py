@@ -61,8 +61,9 @@ class Cell:
             ports=(self.told["open_port"],),
             bounds=Bounds(file_mb=1, processes=500),
         )
-        # Where the network or `/run` is that of the machine, there is no room for ways out.
-        if {"network", "hidden places"} & {*off}:
+        # Where the network or `/run` is that of the machine, there is no room for ways out; without
+        # a namespace of its own, what serves them is ended by nobody.
+        if {"network", "hidden places", "processes"} & {*off}:
             cage = replace(cage, hosts=(), ports=())
         argv = [self.python, "-I", "-S", str(WITHOUT), str(SOURCES), ",".join(off), cage.dumped()]
         return self._tried(argv)
