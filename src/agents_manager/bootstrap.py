@@ -41,7 +41,7 @@ from agents_manager.scm.credentials import Key, Keys
 from agents_manager.scm.forges import ChosenForges
 from agents_manager.scm.github import GitHub
 from agents_manager.scm.local_forge import LocalForge
-from agents_manager.scm.workspaces import Worktrees
+from agents_manager.scm.workspaces import ChosenWorkspaces
 from agents_manager.settings import ConfigFiles, Settings
 from agents_manager.store.database import open_database
 from agents_manager.store.engines import sqlite_engine
@@ -185,7 +185,7 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         ids=ids,
         configs=configs,
         agents=AgentCatalog(configs.agents),
-        workspaces=Worktrees(settings.home / "worktrees", _git_keys(database, configs)),
+        workspaces=ChosenWorkspaces(settings.home / "worktrees", _git_keys(database, configs)),
         forge=ChosenForges(
             LocalForge(database, clock, ids), GitHub(database, clock, ids, configs), configs
         ),

@@ -32,7 +32,7 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.task import MergeMethod
 from agents_manager.domain.value import Value
 from agents_manager.errors import closest
-from agents_manager.flow.ports import ANY_MODE, GITHUB, ForgeRules
+from agents_manager.flow.ports import ANY_MODE, GITHUB, ForgeRules, WorkspaceKind
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 from agents_manager.sandbox.bubblewrap import Bounds
 from agents_manager.sandbox.egress import is_number
@@ -153,6 +153,14 @@ class SandboxConfig(_Keys):
                 open_files=self.open_files,
             ),
         )
+
+
+class WorkspaceConfig(_Keys):
+    kind: WorkspaceKind = "auto"
+    """What an agent works in: `worktree` shares the project's repository, `clone` only reads it and
+    its work is taken over. `auto` is a clone where there is a sandbox, else a worktree."""
+    import_limit_mb: int = Field(default=512, ge=1, le=1_000_000)
+    """How many megabytes are taken over from a clone at once, at most."""
 
 
 class ChannelConfig(_Keys):
@@ -414,6 +422,8 @@ class Config(_Keys):
     worktree_root: str | None = Field(default=None, min_length=1)
     """The folder of the worktrees, absolute or relative to the project; `worktrees` in the data
     directory where left out. One inside the project is added to its `.gitignore`."""
+    workspace: WorkspaceConfig = WorkspaceConfig()
+    """What agents work in. In the data directory's file only."""
     rebase_on_start: bool = False
     """Rebase a task's branch onto its base before each run."""
     preserve_uncommitted: bool = True
@@ -553,6 +563,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "forge": ForgeConfig,
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
+            "workspace": WorkspaceConfig,
             "quietHours": QuietHoursConfig,
             "retries": RetryConfig if place[2:] else RetriesConfig,
             "prices": Price,

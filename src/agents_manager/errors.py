@@ -246,6 +246,12 @@ class GitKilled(GitError):
     """A git process was killed; trying again may help."""
 
 
+class ImportRefused(GitError):
+    """What an agent committed cannot be taken over into the project's repository."""
+
+    retryable = False
+
+
 class ForgeError(ExternalError):
     """The forge refused or did not answer."""
 

@@ -75,6 +75,8 @@ OF_THE_MACHINE = (
     # A repository that somebody else wrote must not have the user's token sent to an address of its
     # choice.
     ("forge", "baseUrl"),
+    # Nor choose for itself to be kept apart less.
+    ("workspace",),
 )
 """What a project cannot say."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
@@ -357,6 +359,8 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
             root=_root(config.worktree_root, project),
             rebase=work.said("rebaseOnStart"),
             tell_leftovers=work.said("preserveUncommitted"),
+            kind=config.workspace.kind,
+            import_limit=config.workspace.import_limit_mb * 1024**2,
         ),
         setup=SetupSpec(
             commands=config.setup if work.said("installDeps") else (),

@@ -21,13 +21,13 @@ from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow import hooks
 from agents_manager.scm import git as scm_git
 from agents_manager.scm.local_forge import LocalForge
-from agents_manager.scm.workspaces import Worktrees
+from agents_manager.scm.workspaces import ChosenWorkspaces
 from agents_manager.store.tx import Database
 from tests.faults.scenario import Notebook, TurnedClock
 
 PORTS: dict[type, tuple[str, ...]] = {
     DetachedRunners: ("start_or_adopt", "wait", "stop"),
-    Worktrees: ("validate", "ensure_branch", "prepare", "commit_all", "change", "remove"),
+    ChosenWorkspaces: ("validate", "ensure_branch", "prepare", "commit_all", "change", "remove"),
     LocalForge: ("publish", "merge"),
     ProjectChecks: ("run",),
     Notebook: ("send",),

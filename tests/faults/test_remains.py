@@ -11,7 +11,7 @@ import pytest
 from agents_manager.errors import HookFailed
 from agents_manager.scm import landing, locks, mending
 from agents_manager.scm.git import Place, locked
-from agents_manager.scm.workspaces import Worktrees
+from agents_manager.scm.worktrees import Worktrees
 from tests import repos
 from tests.repos import commit, make_repo, own_home, run, status, write
 

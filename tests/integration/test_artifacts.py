@@ -11,7 +11,7 @@ from agents_manager.domain.task import ArtifactType, Task
 from agents_manager.errors import DocumentNotFound, GitError
 from agents_manager.flow import artifacts, pulls
 from agents_manager.flow.ports import Change
-from agents_manager.scm.workspaces import Worktrees
+from agents_manager.scm.worktrees import Worktrees
 from tests.repos import commit, executable, own_home, refs, run, sha
 from tests.worlds import GREETING, World, repo, working, world
 

@@ -15,7 +15,7 @@ from agents_manager.flow.ports import Conflicted, Merged, OwnReview, Sighting
 from agents_manager.scm import credentials, github_api, pull_text
 from agents_manager.scm.credentials import Key
 from agents_manager.scm.github import GitHub
-from agents_manager.scm.workspaces import Worktrees
+from agents_manager.scm.worktrees import Worktrees
 from agents_manager.settings import ConfigFiles
 from tests.contract.store_values import a_project, a_task
 from tests.contract.test_forges import Clock, Ids, a_store

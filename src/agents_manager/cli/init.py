@@ -43,7 +43,7 @@ def init(path: Path, as_json: bool) -> None:
 
 async def _init(output: Output, path: Path) -> None:
     from agents_manager import settings
-    from agents_manager.scm.workspaces import Worktrees
+    from agents_manager.scm.worktrees import Worktrees
 
     # The folder of worktrees is not used: only the repository is looked at.
     top, branch = await Worktrees(path).validate(path)

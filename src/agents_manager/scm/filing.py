@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from agents_manager.errors import Conflict, GitError, HookFailed, WorkspaceInUse
 from agents_manager.flow.ports import Filed, FiledAs
-from agents_manager.scm import commits, landing, trees
+from agents_manager.scm import clone, commits, landing, trees
 from agents_manager.scm.git import Place, git, signed
 
 LINK, FOLDER, MODULE, PLAIN = "120000", "040000", "160000", "100644"
@@ -42,10 +42,13 @@ async def put(repo: Path, common: Path, branch: str, filed: FiledAs, *, replace:
 
 
 async def _nobody_works(store: Place, branch: str) -> None:
+    at_work = clone.works_on(store.git_dir, branch)
     for folder in await commits.checkouts(store, branch):
         place = trees.linked(store.git_dir, folder)
         if place and (place.git_dir / "locked").exists():
-            raise WorkspaceInUse(f'An agent works in "{folder}"; stop it first, or wait for it.')
+            at_work = folder
+    if at_work:
+        raise WorkspaceInUse(f'An agent works in "{at_work}"; stop it first, or wait for it.')
 
 
 async def _mode_there(store: Place, tip: str, path: str) -> str | None:

@@ -10,7 +10,7 @@ import shutil
 import signal
 import stat
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -23,6 +23,9 @@ from agents_manager.scm import locks
 
 TIMEOUT_S = 600.0
 STDERR_LIMIT = 64 * 1024
+BLOCK = 512
+CAPPED = 'ulimit -f "$0" && exec "$@"'
+"""`prlimit` is not everywhere. The shell counts in blocks."""
 CHUNK = 64 * 1024
 
 SETTINGS = (
@@ -73,9 +76,19 @@ NETWORK_ENV = (
     *("SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
     *("no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
+# For a repository whose configuration and objects an agent wrote: nothing is fetched that it lacks.
+FOREIGN_ENV = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
 LFS = "git-lfs"
 # Without its program, a filter that is configured as required would fail every checkout.
 LFS_OFF = ("clean=", "smudge=", "process=", "required=false")
+
+Cage = Callable[[Sequence[Path], Sequence[Path]], Sequence[str]]
+"""The way into the sandbox: what a command begins with that may write to the first folders, works
+in the first of them, may read the second, and reaches nothing else of the user's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +100,16 @@ class Place:
     index: Path | None = None
     author: tuple[str, str] | None = None
     settings: tuple[str, ...] = ()
+    objects: Path | None = None
+    """Where new objects go, instead of into the repository."""
     network: bool = False
     """Whether the user's keys and proxies may be used."""
+    foreign: bool = False
+    """Whether an agent could have written its configuration or its objects."""
+    cage: Cage | None = None
+    """What git is run by, where an agent's files are looked at."""
+    reads: tuple[Path, ...] = ()
+    """What it has to read besides, inside the cage."""
     secret: tuple[str, str] | None = field(default=None, repr=False)
     """A setting that stands in the environment of git alone: arguments can be seen by others on the
     machine."""
@@ -125,10 +146,12 @@ async def git(
     input: bytes | None = None,
     check: bool = True,
     limit: int | None = None,
+    largest: int | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> Output:
     """Runs git in a place. A folder instead of a place lets git find the repository itself: right
-    for the user's checkouts only, never for a tree an agent can write to."""
+    for the user's checkouts only, never for a tree an agent can write to. No file that it writes
+    grows beyond the `largest` number of bytes."""
     cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
     verb = os.fsdecode(args[0])
     began = time.time()
@@ -136,8 +159,7 @@ async def git(
         os.pwrite(guard, f"{began:017.3f}".encode(), 0)
     try:
         process = await asyncio.create_subprocess_exec(
-            "git",
-            *_flags(place),
+            *_command(place, largest),
             *args,
             cwd=cwd,
             env=_environment(place),
@@ -180,6 +202,16 @@ async def both(
     return asked[0].result(), asked[1].result()
 
 
+def _command(place: Place | Path, largest: int | None) -> list[str]:
+    command = ["git", *_flags(place)]
+    if isinstance(place, Place) and place.cage:
+        folders = (place.work_tree, place.git_dir, place.index and place.index.parent)
+        told = (f"{name}={value}" for name, value in _environment(place).items())
+        way = place.cage([folder for folder in folders if folder], place.reads)
+        command = [*way, "env", "-i", *told, *command]
+    return command if largest is None else ["sh", "-c", CAPPED, str(largest // BLOCK), *command]
+
+
 def _flags(place: Place | Path) -> list[str]:
     own = place.settings if isinstance(place, Place) else ()
     lfs = () if shutil.which(LFS) else tuple(f"filter.lfs.{value}" for value in LFS_OFF)
@@ -195,8 +227,12 @@ def _environment(place: Place | Path) -> dict[str, str]:
     network = isinstance(place, Place) and place.network
     kept = (*KEPT_ENV, *NETWORK_ENV) if network else KEPT_ENV
     env = {name: os.environ[name] for name in kept if name in os.environ} | FIXED_ENV
+    if isinstance(place, Place) and place.foreign:
+        env |= FOREIGN_ENV
     if isinstance(place, Place) and place.index:
         env["GIT_INDEX_FILE"] = str(place.index)
+    if isinstance(place, Place) and place.objects:
+        env["GIT_OBJECT_DIRECTORY"] = str(place.objects)
     if isinstance(place, Place) and place.author:
         for who in ("AUTHOR", "COMMITTER"):
             env[f"GIT_{who}_NAME"], env[f"GIT_{who}_EMAIL"] = place.author
@@ -327,12 +363,16 @@ async def programs_off(place: Place, kind: str, values: Sequence[str]) -> tuple[
     return tuple(f"{name}.{value}" for name in sorted(names) for value in values)
 
 
-async def signed(place: Place) -> Place:
-    """The same place with an author for our own commits: the user's where git knows one."""
-    known = await git(place, "var", "GIT_COMMITTER_IDENT", check=False)
-    if known.code == 0:
+async def signed(place: Place, store: Place | None = None) -> Place:
+    """The same place with an author for our own commits: the user's where git knows one. The store
+    is asked for a place that does not know its user."""
+    known = await git(store or place, "var", "GIT_COMMITTER_IDENT", check=False)
+    if known.code:
+        return replace(place, author=("Agents Manager", "agents-manager@localhost"))
+    if store is None:
         return place
-    return replace(place, author=("Agents Manager", "agents-manager@localhost"))
+    name, _, rest = known.line.rpartition(" <")
+    return replace(place, author=(name, rest.partition(">")[0]))
 
 
 @asynccontextmanager

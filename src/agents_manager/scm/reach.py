@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agents_manager.flow.ports import Reach
+from agents_manager.scm import desks
 from agents_manager.scm.git import Place, git, signed
 
 LINKS = ("HEAD", "commondir", "config.worktree", "gitdir")
@@ -27,6 +28,11 @@ async def of_worktree(workspace: Path, branch: str) -> Reach:
     if ref.parent != Path("refs/heads"):  # Else git would lock it beside all the others.
         writes += _made(common, (ref.parent, "logs" / ref.parent))
     return Reach(writes=tuple(writes), reads=tuple(reads), env=await _identity(common))
+
+
+async def of_clone(workspace: Path, common: Path) -> Reach:
+    """All of its own, and the objects that it borrows."""
+    return Reach(writes=(workspace,), reads=desks.lent(common), env=await _identity(common))
 
 
 def _made(common: Path, folders: Iterable[Path]) -> list[Path]:

@@ -4,7 +4,7 @@ made inside its tree are never entered: `git add` there would run what their con
 
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,20 +101,50 @@ class Saved:
         return (event.SnapshotSaved(number=number, ref=self.ref, files=files),)
 
 
+async def nowhere(sha: str) -> None:
+    """For commits that are made in the repository that is to keep them."""
+
+
 async def save(
-    common: Path, work_tree: Path, key: str, head: str | None, index: Path | None
+    store: Place,
+    tree: Place,
+    key: str,
+    head: str | None,
+    index: Path | None,
+    bring: Callable[[str], Awaitable[None]] = nowhere,
 ) -> Saved:
     """Saves what a work tree holds beyond the commit `head`, and tells what it found. The tree's
-    own index is only asked for forced files: it may be broken, or hide others."""
+    own index is only asked for forced files: it may be broken, or hide others. Commits are made in
+    the repository of the tree, and brought from there to the store."""
     with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
-        place = Place(git_dir=common, work_tree=work_tree, index=Path(scratch) / "index")
+        place = replace(tree, index=Path(scratch) / "index")
         await git(place, "read-tree", head or "--empty")
         found = await loose(place)
         await stage(place, found)
         if index:
-            await _update(place, STAGING, await _forced(replace(place, index=index)))
+            await stage_forced(place, index)
         written = (await git(place, "write-tree")).line
-    return Saved(found, await _keep(Place(git_dir=common), key, written, head))
+    if head and written == (await git(store, "rev-parse", f"{head}^{{tree}}")).line:
+        return Saved(
+            found, None if await reachable(store, head) else await record(store, key, head)
+        )
+    last = await _last(store, key)
+    if last and await _same(store, last, written, head):
+        return Saved(found, None)
+    made = await _commit(tree, key, written, head)
+    await bring(made)
+    return Saved(found, await record(store, key, made))
+
+
+async def _commit(tree: Place, key: str, written: str, head: str | None) -> str:
+    parents = ("-p", head) if head else ()
+    message = f"Snapshot of {key}: uncommitted work\n".encode()
+    author = await signed(tree)
+    return (await git(author, "commit-tree", written, *parents, "-F", "-", input=message)).line
+
+
+async def stage_forced(place: Place, index: Path) -> None:
+    await _update(place, STAGING, await _forced(replace(place, index=index)))
 
 
 async def _forced(tree: Place) -> list[bytes]:
@@ -125,20 +155,7 @@ async def _forced(tree: Place) -> list[bytes]:
     return [path for mode, path in entries if not mode.startswith(b"160000")]
 
 
-async def _keep(place: Place, key: str, written: str, head: str | None) -> str | None:
-    if head and written == (await git(place, "rev-parse", f"{head}^{{tree}}")).line:
-        return None if await _reachable(place, head) else await _record(place, key, head)
-    last = await _last(place, key)
-    if last and await _same(place, last, written, head):
-        return None
-    parents = ("-p", head) if head else ()
-    message = f"Snapshot of {key}: uncommitted work\n".encode()
-    author = await signed(place)
-    made = await git(author, "commit-tree", written, *parents, "-F", "-", input=message)
-    return await _record(place, key, made.line)
-
-
-async def _reachable(place: Place, commit: str) -> bool:
+async def reachable(place: Place, commit: str) -> bool:
     holders = await git(place, "for-each-ref", "--count=1", f"--contains={commit}")
     return bool(holders.stdout)
 
@@ -160,7 +177,7 @@ async def _same(place: Place, commit: str, tree: str, parent: str | None) -> boo
     return shown.line == f"{tree} {parent or ''}"
 
 
-async def _record(place: Place, key: str, commit: str) -> str:
+async def record(place: Place, key: str, commit: str) -> str:
     number = max(await _numbers(place, key), default=0) + 1
     ref = f"{SNAPSHOTS}/{key}/{number}"
     await git(place, "update-ref", ref, commit, "")

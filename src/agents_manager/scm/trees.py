@@ -22,6 +22,7 @@ from agents_manager.scm.git import Place, branch_tip, commit_of, git
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 INITIALIZING = "initializing"
 """What git writes into the lock of a worktree while it makes it."""
+TRASH, KEPT = ".trash", ".kept"
 MERGING = "an unfinished merge"
 UNFINISHED = {
     "MERGE_HEAD": MERGING,
@@ -48,7 +49,9 @@ class Discarded:
     """Where the folder was moved, if it holds what no snapshot can."""
 
 
-class Tree:
+class Folder:
+    """Where a task's work lies, of whichever kind it is."""
+
     def __init__(self, common: Path, home: Path, key: str) -> None:
         if not KEY.fullmatch(key):
             raise InvalidRepository(f'"{names.one_line(key)}" cannot name a worktree.')
@@ -57,6 +60,28 @@ class Tree:
         self.key = key
         self.path = home / key
 
+    def stands(self) -> bool:
+        return os.path.lexists(self.path)
+
+    def is_empty(self) -> bool:
+        real = self.path.is_dir() and not self.path.is_symlink()
+        return real and not any(self.path.iterdir())
+
+    def move_away(self, path: Path, folder: str) -> Path:
+        """In one step, so that half a folder is never taken for work with deleted files."""
+        (self.home / folder).mkdir(exist_ok=True)
+        number = 1
+        while os.path.lexists(target := self.home / folder / f"{self.key}.{number}"):
+            number += 1
+        path.rename(target)
+        return target
+
+    def empty_trash(self) -> None:
+        for left in (self.home / TRASH).glob("*"):
+            shutil.rmtree(left, onerror=_make_writable)
+
+
+class Tree(Folder):
     def place(self) -> Place | None:
         return linked(self.common, self.path)
 
@@ -70,18 +95,20 @@ class Tree:
         if stood:
             if not self.half_made():
                 rescued = await self._rescue(admin, fallback)
-            away = await asyncio.to_thread(self._move_away, ".kept" if rescued.keep else ".trash")
+            away = await asyncio.to_thread(
+                self.move_away, self.path, KEPT if rescued.keep else TRASH
+            )
             kept = away if rescued.keep else None
         if admin is not None:
             removal = ("worktree", "remove", "--force", "--force", "--end-of-options", self.path)
             await git(Place(git_dir=self.common), *removal)
-        await asyncio.to_thread(self._empty_trash)
+        await asyncio.to_thread(self.empty_trash)
         return Discarded(stood, rescued.events, kept)
 
     def half_made(self) -> bool:
         """Whether its creation was cut off: it holds no work, only half a checkout or nothing."""
         admin = registered(self.common, self.path)
-        return (admin is not None and read(admin / "locked") == INITIALIZING) or self._is_empty()
+        return (admin is not None and read(admin / "locked") == INITIALIZING) or self.is_empty()
 
     def in_use(self) -> bool:
         """Whether `lock` was called and not taken back."""
@@ -111,29 +138,10 @@ class Tree:
         if head is None and fallback:
             head = await branch_tip(store, fallback)
         index = admin / "index" if admin and (admin / "index").is_file() else None
-        saved = await snapshots.save(self.common, self.path, self.key, head, index)
+        here = Place(git_dir=self.common, work_tree=self.path)
+        saved = await snapshots.save(store, here, self.key, head, index)
         keep = bool(saved.found.nested) or await submodules.hold_work(store, self.path, head)
         return Rescued(saved.events, keep)
-
-    def _is_empty(self) -> bool:
-        real = self.path.is_dir() and not self.path.is_symlink()
-        return real and not any(self.path.iterdir())
-
-    def stands(self) -> bool:
-        return os.path.lexists(self.path)
-
-    def _move_away(self, folder: str) -> Path:
-        """In one step, so that half a folder is never taken for work with deleted files."""
-        (self.home / folder).mkdir(exist_ok=True)
-        number = 1
-        while os.path.lexists(target := self.home / folder / f"{self.key}.{number}"):
-            number += 1
-        self.path.rename(target)
-        return target
-
-    def _empty_trash(self) -> None:
-        for left in (self.home / ".trash").glob("*"):
-            shutil.rmtree(left, onerror=_make_writable)
 
 
 def registered(common: Path, path: Path) -> Path | None:
@@ -183,7 +191,7 @@ async def _head(store: Place, admin: Path) -> str | None:
 
 async def fault(place: Place, branch: str) -> str | None:
     """Why a worktree cannot be worked on as it stands; None if it can."""
-    wrong = _misplaced(place.git_dir, branch)
+    wrong = misplaced(place.git_dir, branch)
     if wrong:
         return wrong
     unmerged = await git(place, "ls-files", "-z", "--unmerged", check=False)
@@ -191,15 +199,15 @@ async def fault(place: Place, branch: str) -> str | None:
         return "its index cannot be read"
     if unmerged.stdout:
         return "files with unresolved conflicts"
-    return _unfinished(place.git_dir)
+    return unfinished(place.git_dir)
 
 
 def is_fit(place: Place, branch: str) -> bool:
     """What `fault` finds without asking git. A tree that git calls clean besides has none."""
-    return not _misplaced(place.git_dir, branch) and not _unfinished(place.git_dir)
+    return not misplaced(place.git_dir, branch) and not unfinished(place.git_dir)
 
 
-def _misplaced(git_dir: Path, branch: str) -> str | None:
+def misplaced(git_dir: Path, branch: str) -> str | None:
     head = read(git_dir / "HEAD")
     if head != f"ref: refs/heads/{branch}":
         return f'it is on "{names.one_line(head.removeprefix("ref: refs/heads/"))}"'
@@ -208,9 +216,12 @@ def _misplaced(git_dir: Path, branch: str) -> str | None:
     return None
 
 
-def _unfinished(git_dir: Path) -> str | None:
-    if locks.in_worktree(git_dir):
-        return "a git process that was cut off"
+def unfinished(git_dir: Path) -> str | None:
+    return "a git process that was cut off" if locks.in_worktree(git_dir) else halted(git_dir)
+
+
+def halted(git_dir: Path) -> str | None:
+    """What was begun in a repository and waits to be gone on with."""
     found = (text for file, text in UNFINISHED.items() if os.path.lexists(git_dir / file))
     return next(found, None)
 

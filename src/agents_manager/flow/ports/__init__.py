@@ -93,6 +93,7 @@ from agents_manager.flow.ports.workspaces import (
     SavedRef,
     Snapshot,
     Workspace,
+    WorkspaceKind,
     WorkspaceRules,
     Workspaces,
 )
@@ -183,6 +184,7 @@ __all__ = [
     "Turn",
     "Tx",
     "Workspace",
+    "WorkspaceKind",
     "WorkspaceRules",
     "Workspaces",
     "Written",

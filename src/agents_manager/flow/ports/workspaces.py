@@ -4,11 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
+
+WorkspaceKind = Literal["auto", "worktree", "clone"]
+"""`auto` is a clone where there is a sandbox, else a worktree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,9 @@ class WorkspaceRules:
     """Whether a branch is rebased onto its base before a run."""
     tell_leftovers: bool = True
     """Whether a run is told of the uncommitted work of an earlier one."""
+    kind: WorkspaceKind = "auto"
+    import_limit: int = 512 * 1024 * 1024
+    """How many bytes are taken over from a clone at once, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +168,11 @@ class Workspaces(Protocol):
 
     async def inputs(self, repo: Path, sha: str, patterns: Sequence[str]) -> str:
         """Changes whenever a file of the commit changes whose path fits one of the patterns."""
+        ...
+
+    async def gather(self, workspace: Path, branch: str) -> None:
+        """Brings what an agent committed to the branch in the project's repository, where its
+        workspace does not share it; ImportRefused when that cannot be taken."""
         ...
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:

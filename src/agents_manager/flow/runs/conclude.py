@@ -13,6 +13,7 @@ from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT, Pipeline
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.task import Project, Task
+from agents_manager.errors import ImportRefused
 from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
@@ -137,7 +138,10 @@ async def _judge(
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
         return _repair(reading.reason)
-    start, head = await _settle_work(run, task, project, ground, s)
+    try:
+        start, head = await _settle_work(run, task, project, ground, s)
+    except ImportRefused as error:
+        return trouble(error.message, ErrorClass.BAD_OUTPUT)
     changed = head != run.base_sha
     if run.mode == REVIEW and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
@@ -175,9 +179,11 @@ def _read(
 async def _settle_work(
     run: Run, task: Task, project: Project, ground: Ground, s: Services
 ) -> tuple[str, str]:
-    """Commits what a working agent left uncommitted, and reads where the branch begins and ends."""
+    """Takes over what the agent committed, commits what it left, and reads where the branch begins
+    and ends."""
     assert run.workspace is not None
     assert run.branch is not None
+    await s.workspaces.gather(Path(run.workspace), run.branch)
     if run.mode not in READ_ONLY_MODES and s.configs.of(project, run).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)

@@ -18,9 +18,10 @@ from agents_manager.flow.runs.verdict import Verdict
 
 async def located(run: Run, task: Task, project: Project, verdict: Verdict, s: Services) -> Verdict:
     """With where the branch stands, which a run that failed does not tell."""
-    if verdict.get("head_sha") or run.branch is None:
+    if verdict.get("head_sha") or run.branch is None or run.workspace is None:
         return verdict
     try:
+        await s.workspaces.gather(Path(run.workspace), run.branch)
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
         _, head = await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
     except AgentsManagerError:

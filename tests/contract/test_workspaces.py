@@ -1,4 +1,4 @@
-"""Worktrees of tasks: created, reused, rebuilt, removed, with nobody's work lost."""
+"""Workspaces of either kind: created, reused, rebuilt, removed, with nobody's work lost."""
 
 import os
 import shutil
@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from agents_manager.errors import GitError, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Workspaces
-from agents_manager.scm.workspaces import Worktrees
 from tests.repos import commit, make_repo, own_home, refs, run, sha, status, write
+from tests.workspaces import Kind, workspaces
 
-__all__ = ["own_home"]
+__all__ = ["own_home", "workspaces"]
 pytestmark = pytest.mark.usefixtures("own_home")
 
 BRANCH = "agent/ümlaut-1a2b3c4d"
@@ -26,38 +25,28 @@ def repo(tmp_path: Path) -> Path:
     )
 
 
-@pytest.fixture
-def worktrees(tmp_path: Path) -> Worktrees:
-    trees = Worktrees(tmp_path / "work trees")
-    fitting: Workspaces = trees
-    assert fitting
-    return trees
-
-
-async def prepare(worktrees: Worktrees, repo: Path) -> Path:
-    return (await worktrees.prepare(repo, "task1", BRANCH, "main")).path
+async def prepare(workspaces: Kind, repo: Path) -> Path:
+    return (await workspaces.prepare(repo, "task1", BRANCH, "main")).path
 
 
 # ------------------------------------------------------------------------------------ validate
 
 
-async def test_a_subfolder_leads_to_the_top(worktrees: Worktrees, repo: Path) -> None:
+async def test_a_subfolder_leads_to_the_top(workspaces: Kind, repo: Path) -> None:
     (repo / "sub folder").mkdir()
-    assert await worktrees.validate(repo / "sub folder") == (repo, "main")
+    assert await workspaces.validate(repo / "sub folder") == (repo, "main")
 
 
-async def test_detached_head_falls_back_to_the_default_branch(
-    worktrees: Worktrees, repo: Path
-) -> None:
+async def test_detached_head_falls_back_to_the_default_branch(workspaces: Kind, repo: Path) -> None:
     run(repo, "switch", "-q", "--detach")
-    assert await worktrees.validate(repo) == (repo, "main")
+    assert await workspaces.validate(repo) == (repo, "main")
     run(repo, "branch", "-m", "main", "trunk")
     with pytest.raises(InvalidRepository, match="switch BRANCH"):
-        await worktrees.validate(repo)
+        await workspaces.validate(repo)
 
 
 async def test_what_cannot_be_used_comes_with_the_way_out(
-    worktrees: Worktrees, repo: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "empty").mkdir()
@@ -71,76 +60,76 @@ async def test_what_cannot_be_used_comes_with_the_way_out(
         "my répo/.git": "git clone",
     }.items():
         with pytest.raises(InvalidRepository, match=way_out):
-            await worktrees.validate(tmp_path / folder)
+            await workspaces.validate(tmp_path / folder)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
-async def test_another_users_repository(worktrees: Worktrees, repo: Path) -> None:
+async def test_another_users_repository(workspaces: Kind, repo: Path) -> None:
     os.chown(repo, 12345, 12345)
     with pytest.raises(InvalidRepository, match=r"safe\.directory"):
-        await worktrees.validate(repo)
+        await workspaces.validate(repo)
 
 
 # ------------------------------------------------------------------------------------ branches
 
 
-async def test_branch_is_created_once(worktrees: Worktrees, repo: Path) -> None:
-    assert await worktrees.ensure_branch(repo, BRANCH, "main")
+async def test_branch_is_created_once(workspaces: Kind, repo: Path) -> None:
+    assert await workspaces.ensure_branch(repo, BRANCH, "main")
     first = sha(repo)
     commit(repo, {"a": "1"})
-    assert not await worktrees.ensure_branch(repo, BRANCH, "main")
+    assert not await workspaces.ensure_branch(repo, BRANCH, "main")
     assert sha(repo, BRANCH) == first
 
 
-async def test_bad_branches_are_refused(worktrees: Worktrees, repo: Path) -> None:
+async def test_bad_branches_are_refused(workspaces: Kind, repo: Path) -> None:
     for branch in ("--upload-pack=x", "HEAD", "a..b"):
         with pytest.raises(InvalidInput):
-            await worktrees.ensure_branch(repo, branch, "main")
+            await workspaces.ensure_branch(repo, branch, "main")
         with pytest.raises(InvalidInput):
-            await worktrees.prepare(repo, "task1", BRANCH, branch)
+            await workspaces.prepare(repo, "task1", BRANCH, branch)
     with pytest.raises(InvalidRepository, match="no branch"):
-        await worktrees.ensure_branch(repo, BRANCH, "none")
+        await workspaces.ensure_branch(repo, BRANCH, "none")
     with pytest.raises(InvalidRepository, match="of its own"):
-        await worktrees.ensure_branch(repo, "main", "main")
+        await workspaces.ensure_branch(repo, "main", "main")
     run(repo, "branch", "agent")
     with pytest.raises(GitError, match="cannot be created"):
-        await worktrees.ensure_branch(repo, BRANCH, "main")
+        await workspaces.ensure_branch(repo, BRANCH, "main")
 
 
 # ------------------------------------------------------------------------------------- prepare
 
 
-async def test_a_worktree_of_its_own(worktrees: Worktrees, repo: Path) -> None:
+async def test_a_worktree_of_its_own(workspaces: Kind, repo: Path) -> None:
     write(repo, {"README.md": "my own work\n", "untracked": "mine"})
     run(repo, "add", "untracked")
-    before = status(repo), refs(repo)
-    made = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    before = status(repo), refs(repo, "refs/heads")
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert (made.created, made.branch, made.head_sha) == (True, BRANCH, sha(repo))
     assert run(made.path, "symbolic-ref", "--short", "HEAD") == BRANCH
     assert (made.path / "README.md").read_text() == "Hello\n"
-    assert (status(repo), refs(repo)) == (
+    assert (status(repo), refs(repo, "refs/heads")) == (
         before[0],
         before[1] | {f"refs/heads/{BRANCH}": sha(repo)},
     )
 
     head = commit(made.path, {"a": "1"})
-    again = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    again = await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert (again.created, again.path, again.head_sha) == (False, made.path, head)
     assert refs(repo, SNAPSHOTS) == {}
 
 
-async def test_many_files_are_checked_out_by_several_gits(worktrees: Worktrees, repo: Path) -> None:
+async def test_many_files_are_checked_out_by_several_gits(workspaces: Kind, repo: Path) -> None:
     run(repo, "config", "filter.loud.smudge", "tr a-z A-Z")
     files = {f"part{n % 9}/{n}.txt": f"{n}\n" for n in range(1100)}
     attributes = {".gitattributes": "loud filter=loud\n", "loud": "words\n"}
     commit(repo, {**files, **attributes})
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     assert {name: (made / name).read_text() for name in files} == files
     assert (made / "loud").read_text() == "WORDS\n"
 
 
-async def test_leftovers_are_saved_then_cleaned(worktrees: Worktrees, repo: Path) -> None:
-    tree = await prepare(worktrees, repo)
+async def test_leftovers_are_saved_then_cleaned(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
     commit(tree, {"gone": "x", "dir/f": "x", "hidden": "x", "skipped": "x"})
     run(tree, "update-index", "--assume-unchanged", "hidden")
     run(tree, "update-index", "--skip-worktree", "skipped")
@@ -153,7 +142,7 @@ async def test_leftovers_are_saved_then_cleaned(worktrees: Worktrees, repo: Path
     (tree / "dir").rmdir()
     (tree / "dir").symlink_to("/etc")
 
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert status(tree) == ""
     assert (tree / "hidden").read_text() == (tree / "skipped").read_text() == "x"
     assert (tree / "ignored/cache").read_text() == "kept"
@@ -173,16 +162,16 @@ async def test_leftovers_are_saved_then_cleaned(worktrees: Worktrees, repo: Path
     assert run(repo, "show", f"{saved}:dir") == "/etc"
 
     write(tree, {"README.md": "second"})
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert run(repo, "show", f"{SNAPSHOTS}/task1/2:README.md") == "second"
 
 
-async def test_what_git_is_told_to_pass_over_is_found(worktrees: Worktrees, repo: Path) -> None:
+async def test_what_git_is_told_to_pass_over_is_found(workspaces: Kind, repo: Path) -> None:
     """By the user's settings, or by an agent that stages a repository of its own."""
-    tree = await prepare(worktrees, repo)
+    tree = await prepare(workspaces, repo)
     run(repo, "config", "status.showUntrackedFiles", "no")
     write(tree, {"new": "work"})
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert not (tree / "new").exists()
     assert run(repo, "show", f"{SNAPSHOTS}/task1/1:new") == "work"
 
@@ -190,35 +179,47 @@ async def test_what_git_is_told_to_pass_over_is_found(worktrees: Worktrees, repo
     inner = make_repo(tree / "inner", {"f": "x"})
     run(tree, "add", "inner")
     assert run(tree, "ls-files", "inner") == "inner"
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert run(tree, "ls-files", "inner") == ""
     assert (inner / "f").read_text() == "x"
 
 
-async def test_missing_folder_is_rebuilt_from_its_branch(worktrees: Worktrees, repo: Path) -> None:
-    tree = await prepare(worktrees, repo)
+async def test_missing_folder_is_rebuilt_from_its_branch(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
     head = commit(tree, {"a": "1"})
+    await workspaces.gather(tree, BRANCH)
     shutil.rmtree(tree)
-    made = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert (made.created, made.path, made.head_sha) == (True, tree, head)
     assert (tree / "a").exists()
 
 
-def lose_git_file(tree: Path) -> None:
-    (tree / ".git").unlink()
+def lose_git(tree: Path) -> None:
+    """A file in a worktree, a folder in a clone."""
+    if (tree / ".git").is_dir():
+        shutil.rmtree(tree / ".git")
+    else:
+        (tree / ".git").unlink()
 
 
 def point_elsewhere(tree: Path) -> None:
+    lose_git(tree)
     (tree / ".git").write_text("gitdir: /nowhere\n")
 
 
-def git_file_is_a_pipe(tree: Path) -> None:
-    (tree / ".git").unlink()
+def git_is_a_pipe(tree: Path) -> None:
+    lose_git(tree)
     os.mkfifo(tree / ".git")
 
 
+def git_is_a_link(tree: Path) -> None:
+    other = make_repo(tree.parent / "evil")
+    lose_git(tree)
+    (tree / ".git").symlink_to(other / ".git")
+
+
 def wrong_common_dir(tree: Path) -> None:
-    admin = Path((tree / ".git").read_text().removeprefix("gitdir: ").strip())
+    admin = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     (admin / "commondir").write_text("/nowhere\n")
 
 
@@ -234,11 +235,6 @@ def unfinished_merge(tree: Path) -> None:
     run(tree, "merge", "side", check=False)
 
 
-def dead_git(tree: Path) -> None:
-    admin = Path(run(tree, "rev-parse", "--absolute-git-dir"))
-    (admin / "index.lock").touch()
-
-
 def broken_index(tree: Path) -> None:
     admin = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     (admin / "index").write_text("junk")
@@ -251,74 +247,82 @@ def forgotten(tree: Path) -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        *(lose_git_file, point_elsewhere, git_file_is_a_pipe, wrong_common_dir, other_branch),
-        *(unfinished_merge, dead_git, broken_index, forgotten),
+        *(lose_git, point_elsewhere, git_is_a_pipe, git_is_a_link, wrong_common_dir),
+        *(other_branch, unfinished_merge, broken_index, forgotten),
     ],
 )
 async def test_broken_worktree_is_saved_and_rebuilt(
-    worktrees: Worktrees, repo: Path, spoil: Callable[[Path], None]
+    workspaces: Kind, repo: Path, spoil: Callable[[Path], None]
 ) -> None:
-    tree = await prepare(worktrees, repo)
+    tree = await prepare(workspaces, repo)
     head = commit(tree, {"a": "1"})
+    await workspaces.gather(tree, BRANCH)
     spoil(tree)
     write(tree, {"work": "precious"})
-    made = await worktrees.prepare(repo, "task1", BRANCH, "main")
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert (made.created, made.head_sha) == (True, head)
     assert (status(tree), (tree / "a").read_text()) == ("", "1")
     assert run(repo, "show", f"{SNAPSHOTS}/task1/1:work") == "precious"
     assert status(repo) == ""
 
 
-async def test_commits_on_a_lost_head_are_kept(worktrees: Worktrees, repo: Path) -> None:
-    tree = await prepare(worktrees, repo)
+async def test_the_lock_of_a_dead_git_is_in_nobodys_way(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
+    write(tree, {"work": "precious"})
+    (Path(run(tree, "rev-parse", "--absolute-git-dir")) / "index.lock").touch()
+    await prepare(workspaces, repo)
+    assert (status(tree), (tree / "work").exists()) == ("", False)
+    assert run(repo, "show", f"{SNAPSHOTS}/task1/1:work") == "precious"
+
+
+async def test_commits_on_a_lost_head_are_kept(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
     run(tree, "switch", "-q", "--detach")
     lost = commit(tree, {"a": "1"})
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert refs(repo, SNAPSHOTS) == {f"{SNAPSHOTS}/task1/1": lost}
 
 
-async def test_half_made_worktree_is_no_work(worktrees: Worktrees, repo: Path) -> None:
-    tree = await prepare(worktrees, repo)
-    (Path(run(tree, "rev-parse", "--absolute-git-dir")) / "locked").write_text("initializing")
-    (tree / "README.md").unlink()
-    lose_git_file(tree)
-    again = await worktrees.prepare(repo, "task1", BRANCH, "main")
+async def test_half_made_worktree_is_no_work(workspaces: Kind, repo: Path) -> None:
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    (made.state / "locked").write_text("initializing")
+    (made.path / "README.md").unlink()
+    lose_git(made.path)
+    again = await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert (again.created, again.events) == (True, ())
     assert refs(repo, SNAPSHOTS) == {}
 
 
-async def test_branch_in_the_users_checkout(worktrees: Worktrees, repo: Path) -> None:
+async def test_branch_in_the_users_checkout(workspaces: Kind, repo: Path) -> None:
     run(repo, "switch", "-q", "-c", BRANCH)
     with pytest.raises(InvalidRepository, match="is checked out in"):
-        await prepare(worktrees, repo)
+        await prepare(workspaces, repo)
 
 
 @pytest.mark.parametrize("key", ["", "../x", "a/b", ".trash", "-x", "a" * 101])
-async def test_bad_keys(worktrees: Worktrees, repo: Path, key: str) -> None:
+async def test_bad_keys(workspaces: Kind, repo: Path, key: str) -> None:
     with pytest.raises(InvalidRepository):
-        await worktrees.prepare(repo, key, BRANCH, "main")
+        await workspaces.prepare(repo, key, BRANCH, "main")
 
 
 # -------------------------------------------------------------------------------------- remove
 
 
-async def test_removal_saves_first_and_can_be_repeated(worktrees: Worktrees, repo: Path) -> None:
-    tree = await prepare(worktrees, repo)
+async def test_removal_saves_first_and_can_be_repeated(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
     head = commit(tree, {"a": "1"})
     write(tree, {"work": "precious", "ignored/sealed/f": ""})
     (tree / "ignored/sealed").chmod(0o500)
-    await worktrees.remove(repo, "task1")
-    await worktrees.remove(repo, "task1")
+    await workspaces.remove(repo, "task1")
+    await workspaces.remove(repo, "task1")
     assert not tree.exists()
     assert (sha(repo, BRANCH), run(repo, "worktree", "list").count("\n")) == (head, 0)
     assert run(repo, "show", f"{SNAPSHOTS}/task1/1:work") == "precious"
-    assert (await worktrees.prepare(repo, "task1", BRANCH, "main")).head_sha == head
+    assert (await workspaces.prepare(repo, "task1", BRANCH, "main")).head_sha == head
 
 
-async def test_repositories_inside_a_removed_tree_are_kept(
-    worktrees: Worktrees, repo: Path
-) -> None:
-    tree = await prepare(worktrees, repo)
+async def test_repositories_inside_a_removed_tree_are_kept(workspaces: Kind, repo: Path) -> None:
+    tree = await prepare(workspaces, repo)
     lost = commit(make_repo(tree / "inner"), {"deep": "x"})
-    await worktrees.remove(repo, "task1")
+    await workspaces.remove(repo, "task1")
     assert sha(tree.parent / ".kept" / "task1.1" / "inner") == lost

@@ -7,10 +7,10 @@ import pytest
 
 from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.scm import commits
-from agents_manager.scm.workspaces import Worktrees
 from tests.repos import canary, commit, executable, make_repo, own_home, run, sha, status, write
+from tests.workspaces import Kind, workspaces
 
-__all__ = ["own_home"]
+__all__ = ["own_home", "workspaces"]
 pytestmark = pytest.mark.usefixtures("own_home")
 
 BRANCH = "agent/x-1a2b3c4d"
@@ -22,37 +22,30 @@ def repo(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def worktrees(tmp_path: Path) -> Worktrees:
-    return Worktrees(tmp_path / "work trees")
+async def tree(workspaces: Kind, repo: Path) -> Path:
+    return (await workspaces.prepare(repo, "task1", BRANCH, "main")).path
 
 
-@pytest.fixture
-async def tree(worktrees: Worktrees, repo: Path) -> Path:
-    return (await worktrees.prepare(repo, "task1", BRANCH, "main")).path
-
-
-async def test_commit_all(worktrees: Worktrees, tree: Path) -> None:
-    assert await worktrees.commit_all(tree, BRANCH, "Nothing") is None
+async def test_commit_all(workspaces: Kind, tree: Path) -> None:
+    assert await workspaces.commit_all(tree, BRANCH, "Nothing") is None
     odd = os.fsdecode(b"odd \xff\n--force")
     write(tree, {"README.md": "work", odd: "x", "x.log": "ignored"})
-    made = await worktrees.commit_all(tree, BRANCH, "Add odd")
+    made = await workspaces.commit_all(tree, BRANCH, "Add odd")
     assert (made, status(tree)) == (sha(tree), "")
     assert run(tree, "log", "-1", "--format=%s %an %(trailers)") == "Add odd Ada Löve "
     names = run(tree, "ls-tree", "-r", "-z", "--name-only", "HEAD").rstrip("\0").split("\0")
     assert sorted(names) == sorted([".gitignore", "README.md", odd])
-    assert await worktrees.commit_all(tree, BRANCH, "Nothing") is None
+    assert await workspaces.commit_all(tree, BRANCH, "Nothing") is None
 
 
-async def test_commit_all_without_an_identity(
-    worktrees: Worktrees, tree: Path, own_home: Path
-) -> None:
+async def test_commit_all_without_an_identity(workspaces: Kind, tree: Path, own_home: Path) -> None:
     (own_home / ".gitconfig").unlink()
     write(tree, {"a": "1"})
-    await worktrees.commit_all(tree, BRANCH, "Add a")
+    await workspaces.commit_all(tree, BRANCH, "Add a")
     assert run(tree, "log", "-1", "--format=%ae %ce") == " ".join(["agents-manager@localhost"] * 2)
 
 
-async def test_commit_all_finishes_a_resolved_merge(worktrees: Worktrees, tree: Path) -> None:
+async def test_commit_all_finishes_a_resolved_merge(workspaces: Kind, tree: Path) -> None:
     run(tree, "branch", "side")
     commit(tree, {"f": "1"})
     run(tree, "switch", "-q", "side")
@@ -60,34 +53,34 @@ async def test_commit_all_finishes_a_resolved_merge(worktrees: Worktrees, tree: 
     run(tree, "switch", "-q", BRANCH)
     run(tree, "merge", "side", check=False)
     with pytest.raises(GitError, match="unresolved conflicts"):
-        await worktrees.commit_all(tree, BRANCH, "Merge")
+        await workspaces.commit_all(tree, BRANCH, "Merge")
     write(tree, {"f": "3"})
     run(tree, "add", "f")
-    await worktrees.commit_all(tree, BRANCH, "Merge")
+    await workspaces.commit_all(tree, BRANCH, "Merge")
     assert sha(tree, "HEAD^2") == side
 
 
-async def test_a_moved_head_is_refused(worktrees: Worktrees, repo: Path, tree: Path) -> None:
+async def test_a_moved_head_is_refused(workspaces: Kind, repo: Path, tree: Path) -> None:
     before = sha(repo, "main")
     run(tree, "symbolic-ref", "HEAD", "refs/heads/main")
     write(tree, {"a": "1"})
     with pytest.raises(GitError, match='it is on "main"'):
-        await worktrees.commit_all(tree, BRANCH, "Add a")
+        await workspaces.commit_all(tree, BRANCH, "Add a")
     assert sha(repo, "main") == before
 
 
-async def test_a_redirected_tree_is_refused(
-    worktrees: Worktrees, tree: Path, tmp_path: Path
-) -> None:
+async def test_a_redirected_tree_is_refused(workspaces: Kind, tree: Path, tmp_path: Path) -> None:
     evil = make_repo(tmp_path / "evil")
+    if (tree / ".git").is_dir():
+        (tree / ".git").rename(tmp_path / "the clone's")
     (tree / ".git").write_text(f"gitdir: {evil / '.git'}\n")
     write(tree, {"a": "1"})
-    with pytest.raises(GitError, match="no longer a worktree"):
-        await worktrees.commit_all(tree, BRANCH, "Add a")
+    with pytest.raises(GitError, match=r"no longer a worktree|holds no repository"):
+        await workspaces.commit_all(tree, BRANCH, "Add a")
 
 
 async def test_repository_inside_the_tree_is_neither_committed_nor_run(
-    worktrees: Worktrees, tree: Path, tmp_path: Path
+    workspaces: Kind, tree: Path, tmp_path: Path
 ) -> None:
     inner = make_repo(tree / "inner", {"f": "1", ".gitattributes": "* filter=evil\n"})
     spot = tmp_path / "canary"
@@ -100,23 +93,21 @@ async def test_repository_inside_the_tree_is_neither_committed_nor_run(
     spot.unlink()
     make_repo(tree / "second")
     write(tree, {"b": "2"})
-    await worktrees.commit_all(tree, BRANCH, "Add b")
+    await workspaces.commit_all(tree, BRANCH, "Add b")
     assert not spot.exists()
     assert "second" not in run(tree, "ls-tree", "--name-only", "HEAD").split()
     assert (tree / "second" / "README.md").exists()
 
 
-async def test_names_that_could_be_a_git_folder_are_left_out(
-    worktrees: Worktrees, tree: Path
-) -> None:
+async def test_names_that_could_be_a_git_folder_are_left_out(workspaces: Kind, tree: Path) -> None:
     write(tree, {".GIT/config": "x", "git~1": "x", "sub/.Git./hooks": "x", "good.git": "x"})
-    await worktrees.commit_all(tree, BRANCH, "Add good.git")
+    await workspaces.commit_all(tree, BRANCH, "Add good.git")
     assert run(tree, "show", "--format=", "--name-only", "HEAD") == "good.git"
 
 
 @pytest.mark.parametrize("where", ["hook", "fsmonitor"])
 async def test_the_whole_walk_runs_nothing_of_the_repository(
-    worktrees: Worktrees, repo: Path, tmp_path: Path, where: str
+    workspaces: Kind, repo: Path, tmp_path: Path, where: str
 ) -> None:
     spot = tmp_path / "canary"
     if where == "fsmonitor":
@@ -128,25 +119,26 @@ async def test_the_whole_walk_runs_nothing_of_the_repository(
     run(repo, "status")
     assert spot.exists(), "plain git should fall for it"
     spot.unlink()
-    made = await worktrees.prepare(repo, "task2", "agent/y", "main")
+    made = await workspaces.prepare(repo, "task2", "agent/y", "main")
     write(made.path, {"a": "1"})
-    await worktrees.prepare(repo, "task2", "agent/y", "main")
+    await workspaces.prepare(repo, "task2", "agent/y", "main")
     write(made.path, {"b": "1"})
-    await worktrees.commit_all(made.path, "agent/y", "Add b")
-    await worktrees.change(repo, "agent/y", "main")
-    await worktrees.remove(repo, "task2")
+    await workspaces.commit_all(made.path, "agent/y", "Add b")
+    await workspaces.change(repo, "agent/y", "main")
+    await workspaces.remove(repo, "task2")
     assert not spot.exists()
 
 
 async def test_change_counts_what_the_branch_added(
-    worktrees: Worktrees, repo: Path, tree: Path
+    workspaces: Kind, repo: Path, tree: Path
 ) -> None:
     base = sha(repo)
     commit(repo, {"main only": "x"})
     first = commit(tree, {"ä b": "1\n2\n"}, "One\n\nbody")
     run(tree, "mv", "README.md", "LIESMICH")
     last = commit(tree, {"bin": b"\0\1"}, "Two")
-    found = await worktrees.change(repo, BRANCH, "main")
+    await workspaces.gather(tree, BRANCH)
+    found = await workspaces.change(repo, BRANCH, "main")
     assert (found.base_sha, found.head_sha) == (base, last)
     assert [dict(entry) for entry in found.commits] == [
         {"sha": first, "subject": "One", "author": "Ada Löve"},
@@ -156,50 +148,53 @@ async def test_change_counts_what_the_branch_added(
 
 
 async def test_change_takes_no_other_branch_for_a_missing_one(
-    worktrees: Worktrees, repo: Path, tree: Path
+    workspaces: Kind, repo: Path, tree: Path
 ) -> None:
     commit(tree, {"a": "1"})
     run(repo, "branch", "missing/but-like-it")
     with pytest.raises(InvalidRepository, match='no branch "missing"'):
-        await worktrees.change(repo, BRANCH, "missing")
+        await workspaces.change(repo, BRANCH, "missing")
     with pytest.raises(InvalidRepository, match='no branch "missing"'):
-        await worktrees.change(repo, "missing", "main")
+        await workspaces.change(repo, "missing", "main")
 
 
 async def test_head_of_a_branch_that_grew_from_its_base(
-    worktrees: Worktrees, repo: Path, tree: Path
+    workspaces: Kind, repo: Path, tree: Path
 ) -> None:
     last = commit(tree, {"a": "1"})
-    assert (await worktrees.ends(repo, BRANCH, "main"))[1] == last
+    await workspaces.gather(tree, BRANCH)
+    assert (await workspaces.ends(repo, BRANCH, "main"))[1] == last
     stranger = run(repo, "commit-tree", "-m", "Alone", "HEAD^{tree}").strip()
     run(repo, "update-ref", f"refs/heads/{BRANCH}", stranger)
     with pytest.raises(InvalidRepository, match="share no history"):
-        await worktrees.ends(repo, BRANCH, "main")
+        await workspaces.ends(repo, BRANCH, "main")
 
 
 async def test_diff_cannot_be_hidden_or_run_programs(
-    worktrees: Worktrees, repo: Path, tree: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, tree: Path, tmp_path: Path
 ) -> None:
     spot = tmp_path / "canary"
     evil = str(executable(tmp_path / "evil", canary(spot)))
     for key in ("diff.external", "diff.evil.textconv", "diff.evil.command"):
-        run(repo, "config", key, evil)
+        run(tree, "config", key, evil)
     head = commit(tree, {"code.py": "rm -rf\n", ".gitattributes": "*.py -diff\n*.md diff=evil\n"})
     head = commit(tree, {"README.md": "Bye\n"})
+    await workspaces.gather(tree, BRANCH)
     run(tree, "diff", "main", head, check=False)
     assert spot.exists(), "plain git should fall for it"
     spot.unlink()
-    text = await worktrees.diff(repo, sha(repo), head)
+    text = await workspaces.diff(repo, sha(repo), head)
     assert not spot.exists()
     assert "+rm -rf\n" in text
     assert "+Bye\n" in text
-    assert (await worktrees.change(repo, BRANCH, "main")).additions == 4
+    assert (await workspaces.change(repo, BRANCH, "main")).additions == 4
 
 
-async def test_diff_is_cut(worktrees: Worktrees, repo: Path, tree: Path) -> None:
+async def test_diff_is_cut(workspaces: Kind, repo: Path, tree: Path) -> None:
     head = commit(tree, {"big": "line\n" * 600_000, "bytes": b"caf\xe9\n"})
-    text = await worktrees.diff(repo, sha(repo), head)
+    await workspaces.gather(tree, BRANCH)
+    text = await workspaces.diff(repo, sha(repo), head)
     assert len(text) < commits.DIFF_LIMIT + 100
     assert text.endswith("+line\n[The diff was cut here: it is longer than 2 MB.]\n")
     with pytest.raises(InvalidRepository, match="not a commit hash"):
-        await worktrees.diff(repo, "--output=/tmp/x", head)
+        await workspaces.diff(repo, "--output=/tmp/x", head)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agents_manager.flow.ports import Workspace
-from agents_manager.scm.workspaces import Worktrees
 from tests.repos import canary, commit, executable, make_repo, own_home, run, sha, status, write
+from tests.workspaces import Kind, workspaces
 
-__all__ = ["own_home"]
+__all__ = ["own_home", "workspaces"]
 pytestmark = pytest.mark.usefixtures("own_home")
 
 BRANCH = "agent/one"
@@ -30,37 +30,32 @@ def repo(tmp_path: Path, library: Path) -> Path:
     return repo
 
 
-@pytest.fixture
-def worktrees(tmp_path: Path) -> Worktrees:
-    return Worktrees(tmp_path / "work trees")
-
-
-async def prepare(worktrees: Worktrees, repo: Path) -> Workspace:
-    return await worktrees.prepare(repo, "task1", BRANCH, "main")
+async def prepare(workspaces: Kind, repo: Path) -> Workspace:
+    return await workspaces.prepare(repo, "task1", BRANCH, "main")
 
 
 async def test_submodules_come_from_the_users_own_copy(
-    worktrees: Worktrees, repo: Path, library: Path
+    workspaces: Kind, repo: Path, library: Path
 ) -> None:
     shutil.move(library, library.with_name("moved away"))
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     assert made.events == ()
     assert (made.path / "vendor/lïb/lib.py").read_text() == "1\n"
     assert status(made.path) == ""
-    assert (await prepare(worktrees, repo)).events == ()
+    assert (await prepare(workspaces, repo)).events == ()
 
 
 async def test_submodules_of_a_checkout_that_leaves_out_the_file_that_names_them(
-    worktrees: Worktrees, repo: Path
+    workspaces: Kind, repo: Path
 ) -> None:
     run(repo, "sparse-checkout", "set", "--no-cone", "/*", "!/.gitmodules")
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     assert not (made.path / ".gitmodules").exists()
     assert (made.path / "vendor/lïb/lib.py").read_text() == "1\n"
 
 
 async def test_submodules_within_submodules(
-    worktrees: Worktrees, repo: Path, library: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, library: Path, tmp_path: Path
 ) -> None:
     deep = make_repo(tmp_path / "deep", {"deep.py": "1\n"})
     file_allowed = ("-c", "protocol.file.allow=always")
@@ -70,47 +65,26 @@ async def test_submodules_within_submodules(
     run(repo / "vendor/lïb", "checkout", "-q", news)
     commit(repo, {}, "Newer library")
     run(repo, *file_allowed, "submodule", "--quiet", "update", "--init", "--recursive")
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     assert (made.path / "vendor/lïb/deep/deep.py").read_text() == "1\n"
     assert sha(made.path / "vendor/lïb") == news
 
 
 async def test_submodules_that_the_user_does_not_have(
-    worktrees: Worktrees, repo: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, tmp_path: Path
 ) -> None:
     run(tmp_path, "clone", "-q", str(repo), "clone")
-    made = await prepare(worktrees, tmp_path / "clone")
+    made = await prepare(workspaces, tmp_path / "clone")
     [told] = made.events
     assert told.type == "workspace.submodules_missing"
     assert "vendor/lïb. Check them out in the project: git submodule update" in told.sentence()
     assert list((made.path / "vendor/lïb").iterdir()) == []
 
 
-async def test_gitmodules_can_name_nothing_outside_and_run_nothing(
-    worktrees: Worktrees, repo: Path, library: Path, tmp_path: Path
-) -> None:
-    spot = tmp_path / "canary"
-    made = await prepare(worktrees, repo)
-    head = sha(library)
-    text = (
-        f'[submodule "../../../the lïbrary/.git"]\npath = out\nurl = {library}\n'
-        f'[submodule "vendor/lïb"]\npath = vendor/lïb\nupdate = !touch {spot}\nurl = ext::{spot}\n'
-    )
-    write(made.path, {".gitmodules": text})
-    run(made.path, "update-index", "--add", "--cacheinfo", f"160000,{head},out")
-    run(made.path, "add", ".gitmodules")
-    run(made.path, "commit", "-q", "-m", "Evil")
-    await worktrees.remove(repo, "task1")
-    again = await prepare(worktrees, repo)
-    [told] = again.events
-    assert told.model_dump()["paths"] == ("out",)
-    assert not spot.exists()
-
-
 async def test_a_link_in_place_of_a_submodules_folder_is_not_followed(
-    worktrees: Worktrees, repo: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, tmp_path: Path
 ) -> None:
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     run(made.path, "submodule", "deinit", "-q", "--all", "--force", check=False)
     for path in sorted((made.path / "vendor").rglob("*"), reverse=True):
         path.rmdir() if path.is_dir() else path.unlink()
@@ -118,29 +92,29 @@ async def test_a_link_in_place_of_a_submodules_folder_is_not_followed(
     (tmp_path / "elsewhere").mkdir()
     (made.path / "vendor").symlink_to(tmp_path / "elsewhere")
     write(repo, {".git/info/exclude": "vendor\n"})
-    await prepare(worktrees, repo)
+    await prepare(workspaces, repo)
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-async def test_work_in_a_submodule_outlives_the_worktree(worktrees: Worktrees, repo: Path) -> None:
-    made = await prepare(worktrees, repo)
-    assert (await worktrees.remove(repo, "task1")).events[-1].model_dump()["kept"] is None
-    made = await prepare(worktrees, repo)
+async def test_work_in_a_submodule_outlives_the_worktree(workspaces: Kind, repo: Path) -> None:
+    made = await prepare(workspaces, repo)
+    assert (await workspaces.remove(repo, "task1")).events[-1].model_dump()["kept"] is None
+    made = await prepare(workspaces, repo)
     lost = commit(made.path / "vendor/lïb", {"new.py": "2\n"})
-    removed = await worktrees.remove(repo, "task1")
+    removed = await workspaces.remove(repo, "task1")
     kept = Path(removed.events[-1].model_dump()["kept"])
     assert sha(kept / "vendor/lïb") == lost
 
 
 async def test_looking_into_a_submodule_runs_no_filter_of_it(
-    worktrees: Worktrees, repo: Path, tmp_path: Path
+    workspaces: Kind, repo: Path, tmp_path: Path
 ) -> None:
     spot = tmp_path / "canary"
-    made = await prepare(worktrees, repo)
+    made = await prepare(workspaces, repo)
     module = made.path / "vendor/lïb"
     run(module, "config", "filter.evil.clean", canary(spot))
     write(module, {".git/info/attributes": "* filter=evil\n", "lib.py": "2\n"})
-    await worktrees.remove(repo, "task1")
+    await workspaces.remove(repo, "task1")
     assert not spot.exists()
 
 
@@ -160,23 +134,23 @@ def with_lfs(tmp_path: Path) -> Path:
     return repo
 
 
-async def test_lfs_without_its_program(worktrees: Worktrees, with_lfs: Path) -> None:
-    made = await prepare(worktrees, with_lfs)
+async def test_lfs_without_its_program(workspaces: Kind, with_lfs: Path) -> None:
+    made = await prepare(workspaces, with_lfs)
     [told] = made.events
     assert told.sentence().endswith("only pointers in the worktree: git-lfs is not installed.")
     assert (made.path / "a.bin").read_text() == POINTER
     write(made.path, {"a.bin": "changed", "work": "x"})
-    again = await prepare(worktrees, with_lfs)
+    again = await prepare(workspaces, with_lfs)
     assert [e.type for e in again.events] == ["snapshot.saved"]
     assert (made.path / "a.bin").read_text() == POINTER
 
 
 async def test_lfs_that_cannot_reach_its_server(
-    worktrees: Worktrees, with_lfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    workspaces: Kind, with_lfs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake = 'case "$*" in "smudge --skip"*) cat;; *) echo "batch: no such host" >&2; exit 2;; esac'
     executable(tmp_path / "bin" / "git-lfs", fake)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    made = await prepare(worktrees, with_lfs)
+    made = await prepare(workspaces, with_lfs)
     assert [e.type for e in made.events] == ["workspace.lfs_pointers"]
     assert (made.path / "a.bin").read_text() == POINTER

@@ -1,0 +1,253 @@
+"""A task's clone as it lies on disk. The agent can write all of it, its `.git` too, so no git of
+ours works with that `.git`: commits are taken over from it by git's own protocol, and its files are
+looked at with a repository that we make beside it, which then takes the place of the agent's."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+
+from agents_manager.domain import event
+from agents_manager.domain.event import Event
+from agents_manager.errors import GitError, GitKilled, ImportRefused
+from agents_manager.flow.ports import WorkspaceRules
+from agents_manager.scm import commits, desks, quarantine, snapshots, submodules, trees
+from agents_manager.scm.git import Cage, Place, branch_tip, commit_of, contains, git
+from agents_manager.scm.quarantine import Source, Tips
+from agents_manager.scm.trees import INITIALIZING, KEPT, TRASH, Discarded, Rescued, read, write
+
+STATES = Path("agents-manager") / "clones"
+"""What the repository knows of its clones, in its own folder."""
+PINS = "refs/agents-manager/base"
+"""Where the branch of a clone stood when both agreed: held for the clone, which has no copy."""
+SOURCE = ".source"
+MOST_OTHERS = 20
+
+
+class Clone(trees.Folder):
+    def __init__(
+        self,
+        common: Path,
+        home: Path,
+        key: str,
+        cage: Cage | None = None,
+        limit: int | None = None,
+    ) -> None:
+        super().__init__(common, home, key)
+        self.git_dir = self.path / ".git"
+        self.state = common / STATES / key
+        self.store = Place(git_dir=common)
+        self._desk = home / ".desks" / key
+        self._cage = cage
+        self._lent = desks.lent(common)
+        self._limit = limit or int(read(self.state / "limit") or WorkspaceRules().import_limit)
+
+    # ------------------------------------------------------------------------- what is known of it
+
+    @property
+    def branch(self) -> str:
+        return read(self.state / "branch")
+
+    def registered(self) -> bool:
+        return read(self.state / "path") == str(self.path)
+
+    def half_made(self) -> bool:
+        """Whether its creation was cut off: it holds no work, only half a checkout or nothing."""
+        return read(self.state / "locked") == INITIALIZING or self.is_empty()
+
+    def in_use(self) -> bool:
+        return read(self.state / "locked") not in ("", INITIALIZING)
+
+    def register(self, branch: str, reason: str) -> None:
+        self.state.mkdir(parents=True, exist_ok=True)
+        self.home.mkdir(parents=True, exist_ok=True)
+        write(self.home / SOURCE, str(self.common))
+        write(self.state / "branch", branch)
+        write(self.state / "limit", str(self._limit))
+        write(self.state / "path", str(self.path))
+        write(self.state / "locked", reason)
+
+    def is_sound(self) -> bool:
+        """Whether there is a repository to ask, and in the clone itself."""
+        real = all(p.is_dir() and not p.is_symlink() for p in (self.path, self.git_dir))
+        return real and bool(read(self.git_dir / "HEAD"))
+
+    def may_have_submodules(self) -> bool:
+        """Of a clean tree: told by the file that names them, unless only some files are here."""
+        partial = (self.common / "info" / "sparse-checkout").exists()
+        return partial or os.path.lexists(self.path / ".gitmodules")
+
+    def checked_out(self) -> str:
+        return read(self.git_dir / "HEAD").removeprefix("ref: refs/heads/")
+
+    # ------------------------------------------------------------------------- taking commits over
+
+    async def tips(self) -> Tips:
+        if not self.is_sound():
+            raise ImportRefused(f'"{self.path}" holds no repository any more.')
+        return await quarantine.tips(self.store, self._source(self.git_dir))
+
+    async def bring(self, sha: str) -> None:
+        await quarantine.bring(self.store, self._source(self.git_dir), sha)
+
+    def _source(self, git_dir: Path) -> Source:
+        return Source(git_dir, self._lent, self._cage, self._limit)
+
+    async def take_over(self, tips: Tips, branch: str) -> bool:
+        """Moves the project's branch to where the agent's stands; False where both went on, each
+        its own way."""
+        tip = tips.of(branch)
+        if tip is None:
+            raise ImportRefused(f'There is no branch "{branch}" in "{self.path}" any more.')
+        if tip == await branch_tip(self.store, branch):
+            return True
+        await self.bring(tip)
+        return await self.settle(branch, tip)
+
+    async def settle(self, branch: str, tip: str) -> bool:
+        here = await branch_tip(self.store, branch)
+        agreed = await commit_of(self.store, self._pin)
+        if here is None or here == agreed or await contains(self.store, tip, here):
+            await self._move(branch, tip, here)
+            return True
+        return tip == agreed or await contains(self.store, here, tip)
+
+    async def _move(self, branch: str, tip: str, here: str | None) -> None:
+        if here != tip and (others := await commits.checkouts(self.store, branch)):
+            raise GitError(
+                f'"{branch}" is checked out in "{others[0]}", so the work of the agent cannot be '
+                "put on it. Switch to another branch there (git switch), then try again."
+            )
+        await git(self.store, "update-ref", commits.local(branch), tip, here or "")
+        await self.pin(tip)
+
+    @property
+    def _pin(self) -> str:
+        return f"{PINS}/{self.key}"
+
+    async def pin(self, tip: str) -> None:
+        await git(self.store, "update-ref", self._pin, tip)
+
+    async def save_others(self, tips: Tips) -> Rescued:
+        """Branches and stashes of the agent's own would go with its `.git`."""
+        named = await git(self.store, "for-each-ref", "--format=%(objectname)")
+        known = {*named.line.split()}
+        new = sorted({*tips.refs.values()} - known)
+        events: list[Event] = []
+        for sha in new[:MOST_OTHERS]:
+            await self.bring(sha)
+            if not await snapshots.reachable(self.store, sha):
+                ref = await snapshots.record(self.store, self.key, sha)
+                number = int(ref.rpartition("/")[2])
+                events.append(event.SnapshotSaved(number=number, ref=ref, files=0))
+        return Rescued(tuple(events), keep=len(new) > MOST_OTHERS)
+
+    # ------------------------------------------------------------------------- looking at its files
+
+    @asynccontextmanager
+    async def desk(self, branch: str, tip: str) -> AsyncGenerator[Place]:
+        """A repository of ours for the files as they are, on the branch at the commit. It is gone
+        afterwards, unless it was handed over."""
+        try:
+            yield await desks.make(
+                self.store, self._desk, self.path, self.key, branch, tip, self._cage
+            )
+        finally:
+            await asyncio.to_thread(shutil.rmtree, self._desk, ignore_errors=True)
+
+    async def from_desk(self, sha: str) -> None:
+        await quarantine.bring(self.store, self._source(self._desk), sha)
+
+    async def hand_over(self, *, keep: bool = False) -> None:
+        """The repository of the desk becomes that of the clone."""
+        await asyncio.to_thread(self._swap, KEPT if keep else TRASH)
+
+    def _swap(self, folder: str) -> None:
+        if os.path.lexists(self.git_dir):
+            self.move_away(self.git_dir, folder)
+        self._desk.rename(self.git_dir)
+        self.empty_trash()
+
+    def index(self) -> Path | None:
+        """The agent's own, if it is a file at all."""
+        file = self.git_dir / "index"
+        return file if file.is_file() and not file.is_symlink() else None
+
+    async def fault(self, desk: Place, branch: str) -> str | None:
+        """Why the agent cannot have been done; None if it can."""
+        if wrong := trees.misplaced(self.git_dir, branch):
+            return wrong
+        if index := self.index():
+            of_agent = replace(desk, index=index)
+            unmerged = await git(of_agent, "ls-files", "-z", "--unmerged", check=False)
+            if unmerged.code:
+                return "its index cannot be read"
+            if unmerged.stdout:
+                return "files with unresolved conflicts"
+        return trees.halted(self.git_dir)
+
+    async def save(self, desk: Place, head: str | None) -> snapshots.Saved:
+        index = self.index()
+        return await snapshots.save(self.store, desk, self.key, head, index, self.from_desk)
+
+    # ------------------------------------------------------------------------------ taking it away
+
+    async def discard(self) -> Discarded:
+        """Takes the clone away, its work saved first; may be cut off anywhere and repeated."""
+        rescued, kept = Rescued(), None
+        stood = self.stands()
+        if stood:
+            if not self.half_made():
+                rescued = await self._rescue()
+            folder = KEPT if rescued.keep else TRASH
+            away = await asyncio.to_thread(self.move_away, self.path, folder)
+            kept = away if rescued.keep else None
+        await asyncio.to_thread(shutil.rmtree, self.state, ignore_errors=True)
+        await git(self.store, "update-ref", "-d", self._pin, check=False)
+        await asyncio.to_thread(self.empty_trash)
+        return Discarded(stood, rescued.events, kept)
+
+    async def _rescue(self) -> Rescued:
+        if self.path.is_symlink() or not self.path.is_dir():
+            return Rescued(keep=True)
+        branch, tips, refused = self.branch, Tips(), self.is_sound()
+        try:
+            tips = await self.tips()
+            if tips.of(branch):
+                await self.take_over(tips, branch)
+            if tips.head:
+                await self.bring(tips.head)
+            refused = False
+        except GitKilled:
+            raise
+        except GitError:
+            tips = Tips()  # What cannot be taken over stays where it is.
+        head = tips.head or await branch_tip(self.store, branch)
+        if head is None:
+            return Rescued(keep=True)
+        async with self.desk(branch, head) as desk:
+            saved = await self.save(desk, head)
+        others = await self.save_others(tips)
+        inside = saved.found.nested or await submodules.hold_work(self.store, self.path, head)
+        events = (*saved.events, *others.events)
+        return Rescued(events, keep=refused or others.keep or bool(inside))
+
+
+def states(common: Path) -> Iterable[tuple[str, Path]]:
+    """The clones of a repository, by key, and where each lies."""
+    with suppress(OSError):
+        for state in sorted((common / STATES).iterdir()):
+            if path := read(state / "path"):
+                yield state.name, Path(path)
+
+
+def works_on(common: Path, branch: str) -> Path | None:
+    """The clone in which an agent works on the branch now."""
+    for key, path in states(common):
+        clone = Clone(common, path.parent, key)
+        if clone.branch == branch and clone.in_use():
+            return path
+    return None

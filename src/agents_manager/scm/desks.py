@@ -1,0 +1,110 @@
+"""The repository of a clone, made anew by us each time somebody is to work with it: the agent, when
+a run begins, or we, when its files are looked at. It is what `git clone --shared` makes, with the
+names that a worktree would see, and with no remote. Nothing in it was written by an agent."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from agents_manager.errors import InvalidRepository
+from agents_manager.scm import snapshots
+from agents_manager.scm.git import Cage, Place, git, signed
+
+CORE = frozenset(
+    {
+        *(b"autocrlf", b"eol", b"safecrlf", b"filemode", b"symlinks", b"ignorecase"),
+        *(b"precomposeunicode", b"protecthfs", b"protectntfs", b"longpaths"),
+        *(b"sparsecheckout", b"sparsecheckoutcone"),
+    }
+)
+"""What decides how files are written."""
+SECTIONS = (b"filter.", b"user.")
+OWN = (b"local", b"worktree")
+INFO = ("exclude", "attributes", "sparse-checkout")
+SEEN = ("refs/heads", "refs/tags", "refs/remotes")
+
+
+async def make(
+    store: Place, folder: Path, work_tree: Path, key: str, branch: str, tip: str, cage: Cage | None
+) -> Place:
+    """A repository in the folder, on the branch, which stands at the commit. Its index is that
+    commit's, whatever the files are."""
+    listed = await git(store, "config", "--list", "-z", "--show-scope")
+    entries = _entries(listed.items)
+    if any(key == b"extensions.partialclone" for key, _ in entries):
+        raise InvalidRepository(
+            f'"{store.git_dir}" is a partial clone, of which only a worktree can fetch the rest. '
+            "Set workspace.kind to worktree, or fetch it whole: git fetch --refetch --no-filter"
+        )
+    fields = ("for-each-ref", "--format=%(objectname) %(refname)")
+    named = await git(store, *fields, *SEEN, f"{snapshots.SNAPSHOTS}/{key}/")
+    await asyncio.to_thread(_write, store.git_dir, folder, branch, tip, named.stdout, entries)
+    place = Place(git_dir=folder, work_tree=work_tree, cage=cage, reads=lent(store.git_dir))
+    await git(place, "read-tree", "-m", tip)
+    await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
+    return await signed(place, store)
+
+
+def lent(common: Path) -> tuple[Path, ...]:
+    """Where the objects lie that a clone has not itself."""
+    objects = common / "objects"
+    try:
+        told = (objects / "info" / "alternates").read_text(errors="surrogateescape")
+    except OSError:
+        return (objects,)
+    others = [line for line in told.splitlines() if line and not line.startswith("#")]
+    return (objects, *((objects / line).resolve() for line in others))
+
+
+def _entries(items: list[bytes]) -> list[tuple[bytes, bytes]]:
+    pairs = zip(items[::2], items[1::2], strict=True)
+    split = (entry.partition(b"\n") for scope, entry in pairs if scope in OWN)
+    return [(key, value if told else b"true") for key, told, value in split]
+
+
+def _write(
+    common: Path,
+    folder: Path,
+    branch: str,
+    tip: str,
+    named: bytes,
+    entries: list[tuple[bytes, bytes]],
+) -> None:
+    if folder.exists():
+        shutil.rmtree(folder)
+    for part in ("objects/info", "objects/pack", "refs", "info"):
+        (folder / part).mkdir(parents=True)
+    (folder / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
+    (folder / "config").write_bytes(_config(entries, len(tip)))
+    (folder / "objects/info/alternates").write_bytes(bytes(common / "objects") + b"\n")
+    mine = b" refs/heads/" + branch.encode()
+    others = [line for line in named.splitlines() if not line.endswith(mine)]
+    (folder / "packed-refs").write_bytes(b"\n".join([*others, tip.encode() + mine, b""]))
+    for name in INFO:
+        if (common / "info" / name).is_file():
+            shutil.copyfile(common / "info" / name, folder / "info" / name)
+    if (common / "shallow").is_file():
+        shutil.copyfile(common / "shallow", folder / "shallow")
+
+
+def _config(entries: list[tuple[bytes, bytes]], hash_length: int) -> bytes:
+    long = hash_length > 40
+    lines = [b"[core]", b"\trepositoryformatversion = %d" % long, b"\tbare = false"]
+    lines += [b"\tlogallrefupdates = true", b"[gc]", b"\tauto = 0", b"[maintenance]"]
+    lines += [b"\tauto = false", *([b"[extensions]", b"\tobjectformat = sha256"] if long else [])]
+    for key, value in entries:
+        section, _, rest = key.partition(b".")
+        if (section == b"core" and rest in CORE) or key.startswith(SECTIONS):
+            lines += _setting(key, value)
+    return b"\n".join([*lines, b""])
+
+
+def _setting(key: bytes, value: bytes) -> list[bytes]:
+    section, _, rest = key.partition(b".")
+    below, _, name = rest.rpartition(b".")
+    head = b'[%b "%b"]' % (section, _escaped(below)) if below else b"[%b]" % section
+    return [head, b'\t%b = "%b"' % (name, _escaped(value).replace(b"\n", b"\\n"))]
+
+
+def _escaped(text: bytes) -> bytes:
+    return text.replace(b"\\", b"\\\\").replace(b'"', b'\\"')

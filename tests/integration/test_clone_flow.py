@@ -1,0 +1,121 @@
+"""The whole walk with clones: what an agent does in one reaches the project, and nothing else of it
+does."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.task import Task
+from agents_manager.flow import snapshots, supervisor
+from tests.repos import own_home, refs, run, scripted_home, sha, status
+from tests.worlds import ANN, GREETING, World, repo, working
+
+__all__ = ["own_home", "repo"]
+
+LEAVE: dict[str, Any] = {
+    "implement": [
+        [{"write": {"path": "left", "text": "over\n"}}, {"crash": 3}],
+        [{"modify": {"path": "greeting.txt", "append": "x\n"}}, {"outcome": "pr_ready"}],
+    ]
+}
+NO_RETRIES = {"retries": {"crash": {"tries": 0}}}
+
+
+def configure(home: Path, **workspace: Any) -> None:
+    text = {"defaultAgentType": "scripted", "workspace": workspace, **NO_RETRIES}
+    (home / "config.json").write_text(json.dumps(text))
+
+
+@pytest.fixture
+async def world(tmp_path: Path, repo: Path) -> AsyncIterator[World]:
+    configure(scripted_home(tmp_path / "home"), kind="clone")
+    async with working(tmp_path / "home", repo) as world:
+        yield world
+
+
+async def last_run(world: World, task: Task) -> Run:
+    return (await world.s.store.read(lambda tx: tx.runs.of_task(task.id)))[-1]
+
+
+async def test_from_the_first_run_to_the_merge(world: World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    await world.until(task, "review")
+    view = await world.wait(task, lambda v: v.pull is not None, "published")
+    ended = await last_run(world, task)
+    clone = Path(ended.workspace or "")
+    assert (clone / ".git").is_dir()
+    assert run(world.repo, "worktree", "list").count("\n") == 0
+    assert view.pull
+    assert sha(world.repo, view.pull.head_branch) == sha(clone) == view.pull.head_sha
+    await world.review(task, "approved")
+    await world.until(task, "done")
+    assert (world.repo / "greeting.txt").read_text() == "hi\nhello\n"
+    await world.wait(task, lambda v: not clone.exists(), "cleared away")
+    assert refs(world.repo, "refs/agents-manager") == {}
+    assert run(world.repo, "fsck", "--strict") == ""
+
+
+async def test_leftovers_are_told_and_come_back(world: World) -> None:
+    task = await world.start(LEAVE, pipeline="simple")
+    await world.until(task, "needs_decision")
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    ended = await last_run(world, task)
+    ref = f"refs/agents-manager/snapshots/{task.id}/1"
+    assert f"`git restore --source {ref} -- PATH`" in (ended.prompt or "")
+    clone = Path(ended.workspace or "")
+    assert run(clone, "show", f"{ref}:left") == "over"
+    done = await snapshots.restore(world.s, task.id, 1, None, ANN)
+    assert done.workspace == str(clone)
+    assert status(clone) == "?? left"
+
+
+async def test_work_that_cannot_be_taken_over_ends_the_run(world: World) -> None:
+    text = '[submodule "x"]\npath = x\nurl = /x\nupdate = !touch canary\n'
+    evil: dict[str, Any] = {
+        "implement": [
+            [
+                {"write": {"path": ".gitmodules", "text": text}},
+                {"commit": "Evil"},
+                {"outcome": "pr_ready"},
+            ]
+        ]
+    }
+    task = await world.start(evil, pipeline="simple")
+    await world.until(task, "needs_decision")
+    ended = await last_run(world, task)
+    assert ended.error
+    assert ended.error.error_class is ErrorClass.BAD_OUTPUT
+    assert "cannot be taken over: object" in ended.error.error
+    assert "gitmodulesUpdate" in ended.error.error
+    assert ended.branch
+    assert sha(world.repo, ended.branch) == ended.base_sha
+
+
+async def test_the_kind_changes_with_the_setting(world: World, tmp_path: Path) -> None:
+    task = await world.start(LEAVE, pipeline="simple")
+    await world.until(task, "needs_decision")
+    clone = Path((await last_run(world, task)).workspace or "")
+    assert (clone / ".git").is_dir()
+    configure(tmp_path / "home", kind="worktree")
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    assert (await last_run(world, task)).workspace == str(clone)
+    assert (clone / ".git").is_file()
+    assert run(world.repo, "show", f"refs/agents-manager/snapshots/{task.id}/1:left") == "over"
+    assert list((world.repo / ".git/agents-manager/clones").iterdir()) == []
+    configure(tmp_path / "home", kind="clone")
+    await world.review(task, "changes_requested", summary="Again, please.")
+    await world.wait(task, lambda v: v.run is None and len(v.runs) == 3, "over again")
+    assert (clone / ".git").is_dir()
+
+
+async def test_a_clone_of_nobody_is_swept_up(world: World) -> None:
+    orphan = await world.s.workspaces.prepare(world.repo, "nobody", "agent/nobody", "main")
+    await world.s.workspaces.release(orphan.path)
+    assert await supervisor.worktrees(world.s) == ["nobody"]
+    assert not orphan.path.exists()
