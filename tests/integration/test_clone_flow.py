@@ -54,7 +54,8 @@ async def test_from_the_first_run_to_the_merge(world: World) -> None:
     await world.review(task, "approved")
     await world.until(task, "done")
     assert (world.repo / "greeting.txt").read_text() == "hi\nhello\n"
-    await world.wait(task, lambda v: not clone.exists(), "cleared away")
+    await world.s.workspaces.remove(world.repo, task.id)
+    assert await world.s.workspaces.standing(world.repo) == {}
     assert refs(world.repo, "refs/agents-manager") == {}
     assert run(world.repo, "fsck", "--strict") == ""
 

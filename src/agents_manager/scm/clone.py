@@ -15,7 +15,7 @@ from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, GitKilled, ImportRefused
 from agents_manager.flow.ports import WorkspaceRules
 from agents_manager.scm import commits, desks, quarantine, snapshots, submodules, trees
-from agents_manager.scm.git import Cage, Place, branch_tip, commit_of, contains, git
+from agents_manager.scm.git import Place, Wrap, branch_tip, commit_of, contains, git
 from agents_manager.scm.quarantine import Source, Tips
 from agents_manager.scm.trees import INITIALIZING, KEPT, TRASH, Discarded, Rescued, read, write
 
@@ -33,7 +33,7 @@ class Clone(trees.Folder):
         common: Path,
         home: Path,
         key: str,
-        cage: Cage | None = None,
+        wrap: Wrap | None = None,
         limit: int | None = None,
     ) -> None:
         super().__init__(common, home, key)
@@ -41,7 +41,7 @@ class Clone(trees.Folder):
         self.state = common / STATES / key
         self.store = Place(git_dir=common)
         self._desk = home / ".desks" / key
-        self._cage = cage
+        self._wrap = wrap
         self._lent = desks.lent(common)
         self._limit = limit or int(read(self.state / "limit") or WorkspaceRules().import_limit)
 
@@ -94,7 +94,7 @@ class Clone(trees.Folder):
         await quarantine.bring(self.store, self._source(self.git_dir), sha)
 
     def _source(self, git_dir: Path) -> Source:
-        return Source(git_dir, self._lent, self._cage, self._limit)
+        return Source(git_dir, self._lent, self._wrap, self._limit)
 
     async def take_over(self, tips: Tips, branch: str) -> bool:
         """Moves the project's branch to where the agent's stands; False where both went on, each
@@ -153,7 +153,7 @@ class Clone(trees.Folder):
         afterwards, unless it was handed over."""
         try:
             yield await desks.make(
-                self.store, self._desk, self.path, self.key, branch, tip, self._cage
+                self.store, self._desk, self.path, self.key, branch, tip, self._wrap
             )
         finally:
             await asyncio.to_thread(shutil.rmtree, self._desk, ignore_errors=True)
@@ -231,7 +231,9 @@ class Clone(trees.Folder):
         async with self.desk(branch, head) as desk:
             saved = await self.save(desk, head)
         others = await self.save_others(tips)
-        inside = saved.found.nested or await submodules.hold_work(self.store, self.path, head)
+        inside = saved.found.nested or await submodules.hold_work(
+            self.store, self.path, head, self._wrap
+        )
         events = (*saved.events, *others.events)
         return Rescued(events, keep=refused or others.keep or bool(inside))
 

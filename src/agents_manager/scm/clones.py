@@ -22,7 +22,7 @@ from agents_manager.scm import (
 )
 from agents_manager.scm.clone import SOURCE, Clone, states
 from agents_manager.scm.credentials import Keys, no_key
-from agents_manager.scm.git import Cage, Place, branch_tip, commit_of, common_dir, git, locked
+from agents_manager.scm.git import Place, Wrap, branch_tip, commit_of, common_dir, git, locked
 from agents_manager.scm.remotes import Remote
 from agents_manager.scm.repositories import Repositories, home_name
 from agents_manager.scm.trees import INITIALIZING, MERGING
@@ -32,16 +32,16 @@ OBJECTS = "--format=%(objectname)"
 
 
 class Clones(Repositories):
-    def __init__(self, root: Path, keys: Keys = no_key, cage: Cage | None = None) -> None:
+    def __init__(self, root: Path, keys: Keys = no_key, wrap: Wrap | None = None) -> None:
         super().__init__(root, keys)
-        self._cage = cage
+        self._wrap = wrap
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES
     ) -> Workspace:
         common = await common_dir(repo)
         store = Place(git_dir=common)
-        clone = Clone(common, self._home(common, rules.root), key, self._cage, rules.import_limit)
+        clone = Clone(common, self._home(common, rules.root), key, self._wrap, rules.import_limit)
         remote = await remotes.of(store, await self._keys(repo))
         events = await repositories.fetched(remote, (base, branch)) if remote else []
         async with locked(common):
@@ -77,7 +77,7 @@ class Clones(Repositories):
         before = dict(states(clone.common)).get(clone.key)
         if before is None or before == clone.path:
             return []
-        gone = await Clone(clone.common, before.parent, clone.key, self._cage).discard()
+        gone = await Clone(clone.common, before.parent, clone.key, self._wrap).discard()
         return [*gone.events]
 
     async def release(self, workspace: Path) -> None:
@@ -115,7 +115,7 @@ class Clones(Repositories):
         common = await common_dir(repo)
         async with locked(common):
             home = dict(states(common)).get(key, self._home(common, None) / key).parent
-            clone = Clone(common, home, key, self._cage)
+            clone = Clone(common, home, key, self._wrap)
             if idle and clone.in_use():
                 raise WorkspaceInUse(f"A run works in {clone.path}.")
             gone = await clone.discard()
@@ -132,7 +132,7 @@ class Clones(Repositories):
 
     async def spare(self, repo: Path, key: str) -> bool:
         common = await common_dir(repo)
-        clone = Clone(common, self._home(common, None), key, self._cage)
+        clone = Clone(common, self._home(common, None), key, self._wrap)
         if not clone.registered() or clone.in_use() or not clone.is_sound():
             return False
         async with locked(common):
@@ -158,7 +158,7 @@ class Clones(Repositories):
         common = Path(trees.read(workspace.parent / SOURCE))
         if home_name(common) != workspace.parent.name:
             return None
-        clone = Clone(common, workspace.parent, workspace.name, self._cage)
+        clone = Clone(common, workspace.parent, workspace.name, self._wrap)
         return clone if clone.registered() else None
 
     def _clone_of(self, workspace: Path) -> Clone:

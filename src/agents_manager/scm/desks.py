@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agents_manager.errors import InvalidRepository
 from agents_manager.scm import snapshots
-from agents_manager.scm.git import Cage, Place, git, signed
+from agents_manager.scm.git import Place, Wrap, git, signed
 
 CORE = frozenset(
     {
@@ -25,7 +25,7 @@ SEEN = ("refs/heads", "refs/tags", "refs/remotes")
 
 
 async def make(
-    store: Place, folder: Path, work_tree: Path, key: str, branch: str, tip: str, cage: Cage | None
+    store: Place, folder: Path, work_tree: Path, key: str, branch: str, tip: str, wrap: Wrap | None
 ) -> Place:
     """A repository in the folder, on the branch, which stands at the commit. Its index is that
     commit's, whatever the files are."""
@@ -39,7 +39,7 @@ async def make(
     fields = ("for-each-ref", "--format=%(objectname) %(refname)")
     named = await git(store, *fields, *SEEN, f"{snapshots.SNAPSHOTS}/{key}/")
     await asyncio.to_thread(_write, store.git_dir, folder, branch, tip, named.stdout, entries)
-    place = Place(git_dir=folder, work_tree=work_tree, cage=cage, reads=lent(store.git_dir))
+    place = Place(git_dir=folder, work_tree=work_tree, wrap=wrap, reads=lent(store.git_dir))
     await git(place, "read-tree", "-m", tip)
     await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
     return await signed(place, store)

@@ -86,7 +86,7 @@ LFS = "git-lfs"
 # Without its program, a filter that is configured as required would fail every checkout.
 LFS_OFF = ("clean=", "smudge=", "process=", "required=false")
 
-Cage = Callable[[Sequence[Path], Sequence[Path]], Sequence[str]]
+Wrap = Callable[[Sequence[Path], Sequence[Path]], Sequence[str]]
 """The way into the sandbox: what a command begins with that may write to the first folders, works
 in the first of them, may read the second, and reaches nothing else of the user's."""
 
@@ -106,10 +106,10 @@ class Place:
     """Whether the user's keys and proxies may be used."""
     foreign: bool = False
     """Whether an agent could have written its configuration or its objects."""
-    cage: Cage | None = None
-    """What git is run by, where an agent's files are looked at."""
+    wrap: Wrap | None = None
+    """The way into the sandbox, where an agent's files are looked at."""
     reads: tuple[Path, ...] = ()
-    """What it has to read besides, inside the cage."""
+    """What it has to read besides, in there."""
     secret: tuple[str, str] | None = field(default=None, repr=False)
     """A setting that stands in the environment of git alone: arguments can be seen by others on the
     machine."""
@@ -204,10 +204,10 @@ async def both(
 
 def _command(place: Place | Path, largest: int | None) -> list[str]:
     command = ["git", *_flags(place)]
-    if isinstance(place, Place) and place.cage:
+    if isinstance(place, Place) and place.wrap:
         folders = (place.work_tree, place.git_dir, place.index and place.index.parent)
         told = (f"{name}={value}" for name, value in _environment(place).items())
-        way = place.cage([folder for folder in folders if folder], place.reads)
+        way = place.wrap([folder for folder in folders if folder], place.reads)
         command = [*way, "env", "-i", *told, *command]
     return command if largest is None else ["sh", "-c", CAPPED, str(largest // BLOCK), *command]
 

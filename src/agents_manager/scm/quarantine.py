@@ -20,9 +20,9 @@ from agents_manager.scm.git import (
     FIXED_ENV,
     FOREIGN_ENV,
     SETTINGS,
-    Cage,
     Output,
     Place,
+    Wrap,
     commit_of,
     first_error,
     git,
@@ -53,7 +53,7 @@ class Source:
     git_dir: Path
     reads: tuple[Path, ...]
     """Where it has its other objects from."""
-    cage: Cage | None
+    wrap: Wrap | None
     limit: int
     """How many bytes of it are taken at most."""
 
@@ -62,8 +62,10 @@ class Source:
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent"}
         env |= FIXED_ENV | FOREIGN_ENV | {"GIT_PROTOCOL": "version=2"}
         told = [f"{name}={value}" for name, value in env.items()]
-        flags = [part for setting in SETTINGS for part in ("-c", setting)]
-        way = self.cage([], (self.git_dir, *self.reads)) if self.cage else ()
+        # In the sandbox it may belong to another user; which folder it is was said by us.
+        settings = (*SETTINGS, "safe.directory=*")
+        flags = [part for setting in settings for part in ("-c", setting)]
+        way = self.wrap([self.git_dir], self.reads) if self.wrap else ()
         return shlex.join([*way, "env", "-i", *told, "git", *flags, "upload-pack", "--strict"])
 
 

@@ -4,11 +4,11 @@ that an agent writes to, so its configuration is never believed."""
 
 import os
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.scm import snapshots
-from agents_manager.scm.git import Place, commit_of, git, programs_off
+from agents_manager.scm.git import Place, Wrap, commit_of, git, programs_off
 
 FILTER_OFF = ("clean=", "smudge=", "process=", "required=no")
 MAX_DEPTH = 5
@@ -48,7 +48,7 @@ async def _clone(source: Place, module: Module) -> None:
     await git(module.place, "checkout", "--quiet", "--detach", module.commit)
 
 
-async def hold_work(store: Place, tree: Path, head: str | None) -> bool:
+async def hold_work(store: Place, tree: Path, head: str | None, wrap: Wrap | None = None) -> bool:
     """Whether a submodule of the tree holds what the user's copy of it does not."""
     if head is None:
         return False
@@ -57,9 +57,11 @@ async def hold_work(store: Place, tree: Path, head: str | None) -> bool:
             continue
         if module.source is None or not _is_real(module.path / ".git"):
             return True
-        if await _has_own(Place(git_dir=module.source), module.place):
+        source = Place(git_dir=module.source)
+        lent = (module.source / "objects",)
+        if await _has_own(source, replace(module.place, foreign=True, wrap=wrap, reads=lent)):
             return True
-        if await hold_work(Place(git_dir=module.source), module.path, module.commit):
+        if await hold_work(source, module.path, module.commit, wrap):
             return True
     return False
 
@@ -73,7 +75,7 @@ async def _has_own(source: Place, place: Place) -> bool:
         if not await commit_of(source, tip):
             return True
     off = await programs_off(place, "filter", FILTER_OFF)
-    quiet = Place(git_dir=place.git_dir, work_tree=place.work_tree, settings=off)
+    quiet = replace(place, settings=off)
     return bool(await snapshots.loose(quiet)) or await snapshots.staged(quiet)
 
 

@@ -9,17 +9,17 @@ from agents_manager.domain.event import Event
 from agents_manager.flow.ports import Reach, Removed, Snapshot, Workspace, WorkspaceRules
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.credentials import Keys, no_key
-from agents_manager.scm.git import Cage
+from agents_manager.scm.git import Wrap
 from agents_manager.scm.repositories import Repositories
 from agents_manager.scm.worktrees import DEFAULT_RULES, Worktrees
 
 
 class ChosenWorkspaces(Repositories):
-    def __init__(self, root: Path, keys: Keys = no_key, cage: Cage | None = None) -> None:
+    def __init__(self, root: Path, keys: Keys = no_key, wrap: Wrap | None = None) -> None:
         super().__init__(root, keys)
         self._worktrees = Worktrees(root, keys)
-        self._clones = Clones(root, keys, cage)
-        self._default = self._clones if cage else self._worktrees
+        self._clones = Clones(root, keys, wrap)
+        self._default = self._clones if wrap else self._worktrees
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES

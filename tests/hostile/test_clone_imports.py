@@ -1,0 +1,357 @@
+"""Commits are taken over from a clone only when they are sound and small enough, and nothing of
+what is refused stays in the user's repository. Each defence is tried with its switch off as well."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from agents_manager.errors import GitError, ImportRefused, InvalidRepository
+from agents_manager.flow.ports import WorkspaceRules
+from agents_manager.scm import quarantine, submodules
+from agents_manager.scm.clones import Clones
+from agents_manager.scm.git import Place
+from tests.repos import commit, executable, make_repo, own_home, refs, run, sha, status, write
+
+__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
+
+BRANCH = "agent/one"
+MB = 1024 * 1024
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "my répo", {"README.md": "Hello\n"})
+
+
+@pytest.fixture
+def clones(tmp_path: Path) -> Clones:
+    return Clones(tmp_path / "trees")
+
+
+def given(tree: Path, command: Sequence[str], text: bytes) -> str:
+    done = subprocess.run(
+        ["git", "-C", tree, *command], input=text, capture_output=True, check=True
+    )
+    return done.stdout.decode().strip()
+
+
+def with_entries(tree: Path, *entries: tuple[str, str, str]) -> str:
+    """A commit of a tree that git itself would not make."""
+    packed = b"".join(
+        f"{mode} {name}".encode() + b"\0" + bytes.fromhex(of) for mode, name, of in entries
+    )
+    made = given(tree, ["hash-object", "-t", "tree", "-w", "--stdin", "--literally"], packed)
+    commit = run(tree, "commit-tree", made, "-p", "HEAD", "-m", "Odd")
+    run(tree, "update-ref", f"refs/heads/{BRANCH}", commit)
+    return commit
+
+
+def git_inside(tree: Path) -> None:
+    blob = given(tree, ["hash-object", "-w", "--stdin"], b"[core]\n")
+    below = given(tree, ["mktree"], f"100644 blob {blob}\tconfig\n".encode())
+    with_entries(tree, ("40000", ".git", below))
+
+
+def git_in_disguise(tree: Path) -> None:
+    blob = given(tree, ["hash-object", "-w", "--stdin"], b"x")
+    with_entries(tree, ("100644", ".g\u200cit", blob))
+
+
+def linked_modules(tree: Path) -> None:
+    blob = given(tree, ["hash-object", "-w", "--stdin"], b"/etc/passwd")
+    with_entries(tree, ("120000", ".gitmodules", blob))
+
+
+def no_modules(tree: Path) -> None:
+    text = b'[submodule "../../x"]\npath = x\nurl = -oProxyCommand=x\n'
+    blob = given(tree, ["hash-object", "-w", "--stdin"], text)
+    with_entries(tree, ("100644", ".gitmodules", blob))
+
+
+def climbing(tree: Path) -> None:
+    blob = given(tree, ["hash-object", "-w", "--stdin"], b"x")
+    with_entries(tree, ("100644", "..", blob))
+
+
+ODD = [git_inside, git_in_disguise, linked_modules, no_modules, climbing]
+
+
+def objects(repo: Path) -> set[str]:
+    return set(run(repo, "cat-file", "--batch-all-objects", "--batch-check").splitlines())
+
+
+@pytest.mark.parametrize("spoil", ODD)
+@pytest.mark.parametrize("checked", [True, False], ids=["", "unchecked"])
+async def test_malformed_trees(
+    clones: Clones,
+    repo: Path,
+    spoil: Callable[[Path], None],
+    checked: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    spoil(made.path)
+    before = objects(repo), refs(repo)
+    if not checked:
+        monkeypatch.setattr(quarantine, "CHECKED", ())
+        await clones.gather(made.path, BRANCH)
+        assert sha(repo, BRANCH) == sha(made.path, BRANCH), "the check is what refuses it"
+        return
+    with pytest.raises(ImportRefused, match=r"cannot be taken over: object [0-9a-f]{40}"):
+        await clones.gather(made.path, BRANCH)
+    assert (objects(repo), refs(repo)) == before
+    assert list((repo / ".git/objects").glob("tmp_*")) == []
+    again = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert [e.type for e in again.events] == ["workspace.rebuilt"]
+    assert (again.path.parent / ".kept" / "task1.1" / ".git").is_dir()
+
+
+async def test_more_than_may_be_taken(
+    clones: Clones, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what is sent, and by what that is when unpacked."""
+    made = await clones.prepare(repo, "task1", BRANCH, "main", WorkspaceRules(import_limit=MB))
+    before = objects(repo)
+    small = sha(made.path)
+    commit(made.path, {"noise": os.urandom(2 * MB)})
+    with pytest.raises(ImportRefused, match=r"larger than 1 MB\. Raise workspace\.importLimitMb"):
+        await clones.gather(made.path, BRANCH)
+    run(made.path, "reset", "-q", "--hard", small)
+    commit(made.path, {"bomb": bytes(8 * MB)})
+    with pytest.raises(ImportRefused, match="unpacked it is larger than 1 MB"):
+        await clones.gather(made.path, BRANCH)
+    assert objects(repo) == before
+    assert list((repo / ".git/objects").glob("**/tmp_*")) == []
+
+    async def unmeasured(*_: object) -> None:
+        pass
+
+    monkeypatch.setattr(quarantine, "_measure", unmeasured)
+    await clones.gather(made.path, BRANCH)
+    assert sha(repo, BRANCH) == sha(made.path), "the measure is what refuses it"
+
+
+@pytest.mark.slow
+async def test_a_very_big_file(clones: Clones, repo: Path) -> None:
+    rules = WorkspaceRules(import_limit=100 * MB)
+    made = await clones.prepare(repo, "task1", BRANCH, "main", rules)
+    (made.path / "noise").write_bytes(os.urandom(300 * MB))
+    commit(made.path, {})
+    with pytest.raises(ImportRefused, match="larger than 100 MB"):
+        await clones.gather(made.path, BRANCH)
+    assert sum(f.stat().st_size for f in (repo / ".git").rglob("*") if f.is_file()) < MB
+
+
+async def test_a_configuration_that_never_ends_is_given_up(
+    clones: Clones, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    os.mkfifo(made.path / "pipe")
+    with (made.path / ".git/config").open("a") as config:
+        config.write(f'[include]\n\tpath = "{made.path / "pipe"}"\n')
+    monkeypatch.setattr(quarantine, "TIMEOUT_S", 1.0)
+    with pytest.raises(ImportRefused, match="took longer than 1 s"):
+        await clones.gather(made.path, BRANCH)
+
+
+async def test_hidden_work_is_found(clones: Clones, repo: Path) -> None:
+    """Marks in the agent's index, and objects it gave another face, are not looked at."""
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    head = commit(made.path, {"code": "good\n", "skipped": "good\n"})
+    run(made.path, "update-index", "--assume-unchanged", "code")
+    run(made.path, "update-index", "--skip-worktree", "skipped")
+    write(made.path, {"code": "evil\n", "skipped": "evil\n"})
+    honest = given(made.path, ["hash-object", "-w", "--stdin"], b"good\n")
+    run(made.path, "replace", given(made.path, ["hash-object", "-w", "--stdin"], b"evil\n"), honest)
+    assert status(made.path) == ""
+    new = await clones.commit_all(made.path, BRANCH, "Left over")
+    assert new
+    assert "+evil" in await clones.diff(repo, head, new)
+    assert run(repo, "show", f"{BRANCH}:skipped") == "evil"
+    assert refs(repo, "refs/replace") == {}
+
+
+async def test_names_of_branches_are_not_believed(clones: Clones, repo: Path) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    other = run(made.path, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Mine")
+    for name in ("--upload-pack=touch x", "HEAD", "a" * 200, "main.lock2"):
+        ref = f"refs/heads/{name}".replace(" ", "-")
+        run(made.path, "update-ref", ref, other)
+    heads = refs(repo, "refs/heads")
+    again = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert refs(repo, "refs/heads") == heads
+    assert [e.type for e in again.events] == ["snapshot.saved"]
+    [saved] = await clones.snapshots(repo, "task1")
+    assert saved.sha == other
+
+
+async def test_branches_and_stashes_of_the_agents_own_are_kept(clones: Clones, repo: Path) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    write(made.path, {"README.md": "stashed\n"})
+    run(made.path, "stash")
+    stash = sha(made.path, "stash")
+    run(made.path, "switch", "-q", "-c", "idea")
+    idea = commit(made.path, {"idea": "1"})
+    run(made.path, "switch", "-q", BRANCH)
+    await clones.prepare(repo, "task1", BRANCH, "main")
+    assert {s.sha for s in await clones.snapshots(repo, "task1")} == {stash, idea}
+
+
+# ------------------------------------------------------------------------------- both went on
+
+
+async def test_a_branch_that_went_on_in_the_project_too(clones: Clones, repo: Path) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    theirs = run(repo, "commit-tree", "HEAD^{tree}", "-p", BRANCH, "-m", "By a person")
+    run(repo, "update-ref", f"refs/heads/{BRANCH}", theirs)
+    again = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert (again.head_sha, again.created, sha(made.path)) == (theirs, False, theirs)
+    mine = commit(made.path, {"mine": "1"})
+    other = run(repo, "commit-tree", "HEAD^{tree}", "-p", BRANCH, "-m", "By a person again")
+    run(repo, "update-ref", f"refs/heads/{BRANCH}", other)
+    with pytest.raises(ImportRefused, match="went on in the project"):
+        await clones.gather(made.path, BRANCH)
+    last = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert last.head_sha == other
+    assert [s.sha for s in await clones.snapshots(repo, "task1")] == [mine]
+
+
+async def test_a_branch_that_is_checked_out_is_not_moved_under_its_user(
+    clones: Clones, repo: Path
+) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    commit(made.path, {"mine": "1"})
+    run(repo, "switch", "-q", BRANCH)
+    with pytest.raises(GitError, match="Switch to another branch there"):
+        await clones.gather(made.path, BRANCH)
+    run(repo, "switch", "-q", "main")
+    await clones.gather(made.path, BRANCH)
+    assert sha(repo, BRANCH) == sha(made.path)
+
+
+async def test_an_agent_may_rewrite_its_own_branch(clones: Clones, repo: Path) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    commit(made.path, {"a": "1"})
+    await clones.gather(made.path, BRANCH)
+    run(made.path, "commit", "-q", "--amend", "-m", "Better")
+    await clones.gather(made.path, BRANCH)
+    assert sha(repo, BRANCH) == sha(made.path)
+
+
+# -------------------------------------------------------------------------------- what it lives on
+
+
+@pytest.mark.parametrize("pinned", [True, False], ids=["", "unpinned"])
+async def test_the_base_outlives_garbage_collection(
+    clones: Clones, repo: Path, pinned: bool
+) -> None:
+    run(repo, "switch", "-q", "-c", "base")
+    commit(repo, {"base": "1"})
+    made = await clones.prepare(repo, "task1", BRANCH, "base")
+    run(repo, "switch", "-q", "main")
+    run(repo, "branch", "-q", "-D", "base", BRANCH)
+    if not pinned:
+        run(repo, "update-ref", "-d", "refs/agents-manager/base/task1")
+    run(repo, "reflog", "expire", "--expire=now", "--all")
+    run(repo, "gc", "-q", "--prune=now")
+    whole = run(made.path, "cat-file", "-t", "HEAD", check=False) == "commit"
+    assert whole == pinned
+    if pinned:
+        head = commit(made.path, {"a": "1"})
+        await clones.gather(made.path, BRANCH)
+        assert sha(repo, BRANCH) == head
+
+
+async def test_a_partial_clone_is_refused_with_the_way_out(clones: Clones, repo: Path) -> None:
+    run(repo, "config", "core.repositoryFormatVersion", "1")
+    run(repo, "config", "extensions.partialClone", "origin")
+    with pytest.raises(InvalidRepository, match=r"Set workspace\.kind to worktree"):
+        await clones.prepare(repo, "task1", BRANCH, "main")
+
+
+async def test_a_repository_of_sha256(clones: Clones, tmp_path: Path) -> None:
+    (tmp_path / "long").mkdir()
+    run(tmp_path / "long", "init", "-q", "--object-format=sha256")
+    commit(tmp_path / "long", {"a": "1"}, "First")
+    made = await clones.prepare(tmp_path / "long", "task1", BRANCH, "main")
+    head = commit(made.path, {"b": "1"})
+    await clones.gather(made.path, BRANCH)
+    assert sha(tmp_path / "long", BRANCH) == head
+    assert len(head) == 64
+
+
+# ------------------------------------------------------------------------------------ the sandbox
+
+
+async def test_every_git_that_sees_an_agents_files_runs_in_the_sandbox(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside, every = tmp_path / "inside", tmp_path / "every"
+    way = executable(tmp_path / "way in", f'echo "$*" >> \'{inside}\'; exec "$@"')
+    real = shutil.which("git")
+    executable(tmp_path / "bin" / "git", f'echo "$*" >> \'{every}\'; exec {real} "$@"')
+    seen: list[tuple[Sequence[Path], Sequence[Path]]] = []
+
+    def wrap(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
+        seen.append((writes, reads))
+        return (str(way),)
+
+    clones = Clones(tmp_path / "trees", wrap=wrap)
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    home = made.path.parent
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        write(made.path, {"a": "1"})
+        assert await clones.commit_all(made.path, BRANCH, "Left over")
+        write(made.path, {"b": "1"})
+        again = await clones.prepare(repo, "task1", BRANCH, "main")
+        assert [e.type for e in again.events] == ["snapshot.saved"]
+        await clones.remove(repo, "task1")
+    sees = [line for line in every.read_text().splitlines() if _sees_files(line, home)]
+    wrapped = inside.read_text().splitlines()
+    assert len(sees) > 10
+    assert [line for line in sees if not any(one.endswith(line) for one in wrapped)] == []
+    assert not any(f"--git-dir={made.path}" in line for line in sees)
+    for writes, reads in seen:
+        assert writes
+        assert all(p.is_relative_to(home) or p.name.startswith("agents-manager-") for p in writes)
+        assert set(reads) == {repo / ".git/objects"}
+
+
+def _sees_files(line: str, home: Path) -> bool:
+    served = " upload-pack " in line and "--upload-pack=" not in line
+    return f"--work-tree={home}" in line or f"--git-dir={home}" in line or served
+
+
+async def test_nothing_is_fetched_for_a_submodule_that_lacks_it(
+    clones: Clones, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = make_repo(tmp_path / "library", {"lib.py": "1\n"})
+    repo = make_repo(tmp_path / "my répo")
+    file_allowed = ("-c", "protocol.file.allow=always")
+    run(repo, *file_allowed, "submodule", "--quiet", "add", str(library), "lib")
+    run(repo, "commit", "-q", "-m", "With a library")
+    for off in (False, True):
+        spot = tmp_path / f"canary-{off}"
+        evil = executable(tmp_path / f"evil-{off}", f"touch '{spot}'")
+        made = await clones.prepare(repo, "task1", BRANCH, "main")
+        module = made.path / "lib"
+        run(module, "config", "core.repositoryFormatVersion", "1")
+        run(module, "config", "extensions.partialClone", "lazy")
+        run(module, "config", "remote.lazy.url", str(tmp_path / "nowhere"))
+        run(module, "config", "remote.lazy.promisor", "true")
+        run(module, "config", "remote.lazy.uploadpack", str(evil))
+        (module / ".git/HEAD").write_text(f"{'1' * 40}\n")
+        if off:
+            monkeypatch.setattr(submodules, "replace", lambda place, **_: _plain(place))
+        await clones.remove(repo, "task1")
+        assert spot.exists() == off
+
+
+def _plain(place: Place) -> Place:
+    return Place(git_dir=place.git_dir, work_tree=place.work_tree)
