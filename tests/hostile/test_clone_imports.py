@@ -1,5 +1,5 @@
 """Commits are taken over from a clone only when they are sound and small enough, and nothing of
-what is refused stays in the user's repository. Each defence is tried with its switch off as well."""
+what is refused stays in the user's repository. Each defence is also tried with its switch off."""
 
 import os
 import shutil

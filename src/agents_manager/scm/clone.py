@@ -189,6 +189,13 @@ class Clone(trees.Folder):
                 return "files with unresolved conflicts"
         return trees.halted(self.git_dir)
 
+    async def is_clean(self, desk: Place) -> bool:
+        """Whether the commit of the desk holds all that is there."""
+        if not await snapshots.clean(desk):
+            return False
+        index = self.index()
+        return index is None or not await snapshots.forced(replace(desk, index=index))
+
     async def save(self, desk: Place, head: str | None) -> snapshots.Saved:
         index = self.index()
         return await snapshots.save(self.store, desk, self.key, head, index, self.from_desk)

@@ -143,7 +143,7 @@ class Clones(Repositories):
                 return False
             async with clone.desk(clone.branch, tip) as desk:
                 fault = await clone.fault(desk, clone.branch)
-                return fault is None and await snapshots.clean(desk)
+                return fault is None and await clone.is_clean(desk)
 
     async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
         clone = self._clone_of(workspace.path)
@@ -187,6 +187,8 @@ async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> s
         raise GitError(
             f'What the agent left in "{clone.path}" cannot be committed to "{branch}": {fault}.'
         )
+    if not fault and await clone.is_clean(desk):
+        return None
     if fault:
         await _merge_too(clone, desk)
     await snapshots.stage(desk, await snapshots.loose(desk))
@@ -243,12 +245,13 @@ async def _renew(
         fault = await clone.fault(desk, branch)
         if fault:
             return fault, []
-        saved = await clone.save(desk, tip)
-        others = await clone.save_others(tips)
-        events = [*saved.events, *others.events]
-        if saved.found or not agreed or here != tip:
+        events: list[Event] = []
+        if not agreed or here != tip or not await clone.is_clean(desk):
+            events += (await clone.save(desk, tip)).events
             await git(desk, "reset", "--quiet", "--hard", here)
             await git(desk, "clean", "-fdq")
+        others = await clone.save_others(tips)
+        events += others.events
         events += await _sync(clone, desk, branch, base, remote, rules)
         await clone.hand_over(keep=others.keep)
     return None, events

@@ -144,10 +144,10 @@ async def _commit(tree: Place, key: str, written: str, head: str | None) -> str:
 
 
 async def stage_forced(place: Place, index: Path) -> None:
-    await _update(place, STAGING, await _forced(replace(place, index=index)))
+    await _update(place, STAGING, await forced(replace(place, index=index)))
 
 
-async def _forced(tree: Place) -> list[bytes]:
+async def forced(tree: Place) -> list[bytes]:
     """Files an index tracks against the ignore rules, as after `git add -f`."""
     asked = ("ls-files", "-z", "--cached", "--stage", "--ignored", "--exclude-standard")
     listed = await git(tree, *asked, check=False)
