@@ -148,6 +148,19 @@ async def test_it_can_commit_and_nothing_else(desk: Desk, own_home: Path, tmp_pa
     assert run(workspace, "symbolic-ref", "HEAD") == f"refs/heads/{done.branch}"
 
 
+async def test_it_commits_in_a_clone(desk: Desk) -> None:
+    config = desk.world.program.settings.home / "config.json"
+    config.write_text(
+        json.dumps({**json.loads(config.read_text()), "workspace": {"kind": "clone"}})
+    )
+    task = await desk.start([codex_add("hello.txt", "hello"), codex_run(COMMIT), Structured(READY)])
+    done = await desk.one_run(task)
+    assert (done.status, done.outcome) == (RunStatus.COMPLETED, "pr_ready")
+    assert (Path(done.workspace or "") / ".git").is_dir()
+    assert done.branch
+    assert run(desk.world.repo, "log", "-1", "--format=%s", done.branch) == "Say hello"
+
+
 async def test_without_the_sandbox_it_could(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The measure above is what keeps it in: switched off, the same command gets out."""
     monkeypatch.setattr(

@@ -85,8 +85,14 @@ def objects(repo: Path) -> set[str]:
     return set(run(repo, "cat-file", "--batch-all-objects", "--batch-check").splitlines())
 
 
-@pytest.mark.parametrize("spoil", ODD)
-@pytest.mark.parametrize("checked", [True, False], ids=["", "unchecked"])
+@pytest.mark.parametrize(
+    ("spoil", "checked"),
+    [
+        pytest.param(spoil, checked, marks=() if spoil is git_inside else pytest.mark.slow)
+        for spoil in ODD
+        for checked in (True, False)
+    ],
+)
 async def test_malformed_trees(
     clones: Clones,
     repo: Path,

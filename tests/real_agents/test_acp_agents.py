@@ -7,7 +7,7 @@ import pytest
 
 from agents_manager.domain.task import Task
 from agents_manager.flow import agents, tasks
-from agents_manager.scm import workspaces
+from agents_manager.scm.repositories import home_name
 from agents_manager.testing.scripted_model import ModelServer, Say, When, asked, outcome
 from tests.real_agents.desk import REAL, SCENARIO, Real
 from tests.repos import run
@@ -42,7 +42,7 @@ async def begin(world: World, name: str, real: Real, pipeline: str) -> tuple[Tas
     world.project = await tasks.trust_project(world.s, world.project)
     new = tasks.NewTask(title="Add greeting", pipeline=pipeline)
     task = await tasks.create(world.s, world.project, new, ANN)
-    folder = workspaces._home_name(world.repo / ".git")
+    folder = home_name(world.repo / ".git")
     return task, world.program.settings.home / "worktrees" / folder / task.id
 
 

@@ -121,8 +121,9 @@ class Clone(trees.Folder):
                 f'"{branch}" is checked out in "{others[0]}", so the work of the agent cannot be '
                 "put on it. Switch to another branch there (git switch), then try again."
             )
-        await git(self.store, "update-ref", commits.local(branch), tip, here or "")
-        await self.pin(tip)
+        zero = "0" * len(tip)
+        moves = f"update {commits.local(branch)} {tip} {here or zero}\nupdate {self._pin} {tip}\n"
+        await git(self.store, "update-ref", "--stdin", input=moves.encode())
 
     @property
     def _pin(self) -> str:

@@ -172,13 +172,17 @@ async def _gather(clone: Clone, branch: str) -> str:
     """The commit that the agent's branch stands at, which the project's holds now."""
     tips = await clone.tips()
     if not await clone.take_over(tips, branch):
-        raise ImportRefused(
-            f'"{branch}" went on in the project while the agent worked on it, so its commits are '
-            f'not on it. They are in "{clone.path}"; the next run saves them as a snapshot.'
-        )
+        raise _went_on(clone, branch)
     tip = tips.of(branch)
     assert tip
     return tip
+
+
+def _went_on(clone: Clone, branch: str) -> ImportRefused:
+    return ImportRefused(
+        f'"{branch}" went on in the project while the agent worked on it, so its commits are not on'
+        f' it. They are in "{clone.path}"; the next run saves them as a snapshot.'
+    )
 
 
 async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> str | None:
@@ -201,8 +205,10 @@ async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> s
     made = await commit_of(desk, "HEAD")
     assert made
     await clone.from_desk(made)
-    await clone.settle(branch, made)
+    # Before the project: cut off in between, the commit is taken over like one of the agent's.
     await clone.hand_over()
+    if not await clone.settle(branch, made):
+        raise _went_on(clone, branch)
     return made
 
 

@@ -32,7 +32,8 @@ async def of_worktree(workspace: Path, branch: str) -> Reach:
 
 async def of_clone(workspace: Path, common: Path) -> Reach:
     """All of its own, and the objects that it borrows."""
-    return Reach(writes=(workspace,), reads=desks.lent(common), env=await _identity(common))
+    own = (workspace, workspace / ".git")
+    return Reach(writes=own, reads=desks.lent(common), env=await _identity(common))
 
 
 def _made(common: Path, folders: Iterable[Path]) -> list[Path]:

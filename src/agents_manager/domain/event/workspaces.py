@@ -130,8 +130,9 @@ class WorkspaceOrphaned(Happening):
         whose = f"The worktree {self.path} belongs to no task"
         if self.removed:
             return f"{whose}; it was removed, as a branch holds all that was in it."
-        way = "Take from it what is of use, then: git worktree remove --force"
-        return f"{whose} and holds work that no branch does. {way} {shlex.quote(self.path)}"
+        path = shlex.quote(self.path)
+        way = f"Take from it what is of use, then: git worktree remove --force {path}"
+        return f"{whose} and holds work that no branch does. {way} (of a clone: rm -r {path})"
 
 
 class SnapshotSaved(WorkspaceEvent):
