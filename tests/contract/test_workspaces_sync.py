@@ -393,6 +393,7 @@ async def test_it_is_locked_until_it_is_released(workspaces: Kind, repo: Path) -
     assert not await workspaces.spare(repo, "task1")
     await workspaces.release(made.path)
     await workspaces.release(made.path)
+    commit(repo, {"meanwhile": "1"})
     assert await workspaces.spare(repo, "task1")
     write(made.path, {"work": "precious"})
     assert not await workspaces.spare(repo, "task1")

@@ -43,7 +43,8 @@ class Clone(trees.Folder):
         self._desk = home / ".desks" / key
         self._wrap = wrap
         self._lent = desks.lent(common)
-        self._limit = limit or int(read(self.state / "limit") or WorkspaceRules().import_limit)
+        told = read(self.state / "limit")
+        self._limit = limit or (int(told) if told.isdecimal() else WorkspaceRules().import_limit)
 
     # ------------------------------------------------------------------------- what is known of it
 
@@ -134,17 +135,24 @@ class Clone(trees.Folder):
 
     async def save_others(self, tips: Tips) -> Rescued:
         """Branches and stashes of the agent's own would go with its `.git`."""
-        named = await git(self.store, "for-each-ref", "--format=%(objectname)")
-        known = {*named.line.split()}
-        new = sorted({*tips.refs.values()} - known)
+        new = await self.news(tips)
         events: list[Event] = []
         for sha in new[:MOST_OTHERS]:
             await self.bring(sha)
-            if not await snapshots.reachable(self.store, sha):
-                ref = await snapshots.record(self.store, self.key, sha)
-                number = int(ref.rpartition("/")[2])
-                events.append(event.SnapshotSaved(number=number, ref=ref, files=0))
+            ref = await snapshots.record(self.store, self.key, sha)
+            number = int(ref.rpartition("/")[2])
+            events.append(event.SnapshotSaved(number=number, ref=ref, files=0))
         return Rescued(tuple(events), keep=len(new) > MOST_OTHERS)
+
+    async def news(self, tips: Tips) -> list[str]:
+        """Commits of the clone that nothing in the project's repository leads to."""
+        named = await git(self.store, "for-each-ref", "--format=%(objectname)")
+        new = sorted({*tips.refs.values()} - {*named.line.split()})
+        return [sha for sha in new if not await self._is_held(sha)]
+
+    async def _is_held(self, sha: str) -> bool:
+        there = await commit_of(self.store, sha)
+        return there is not None and await snapshots.reachable(self.store, sha)
 
     # ------------------------------------------------------------------------- looking at its files
 

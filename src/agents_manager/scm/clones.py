@@ -28,7 +28,6 @@ from agents_manager.scm.repositories import Repositories, home_name
 from agents_manager.scm.trees import INITIALIZING, MERGING
 
 DEFAULT_RULES = WorkspaceRules()
-OBJECTS = "--format=%(objectname)"
 
 
 class Clones(Repositories):
@@ -137,9 +136,8 @@ class Clones(Repositories):
             return False
         async with locked(common):
             tips = await clone.tips()
-            tip, named = tips.of(clone.branch), await git(clone.store, "for-each-ref", OBJECTS)
-            known = {*named.line.split()}
-            if tip is None or not {tip, tips.head, *tips.refs.values()} <= known:
+            tip = tips.of(clone.branch)
+            if tip is None or tips.head != tip or await clone.news(tips):
                 return False
             async with clone.desk(clone.branch, tip) as desk:
                 fault = await clone.fault(desk, clone.branch)
