@@ -208,6 +208,34 @@ async def test_branches_and_stashes_of_the_agents_own_are_kept(clones: Clones, r
     assert {s.sha for s in await clones.snapshots(repo, "task1")} == {stash, idea}
 
 
+async def test_what_cannot_be_saved_stays_where_it_is(clones: Clones, repo: Path) -> None:
+    """A branch of the agent's own that is malformed, and files that no tree may hold."""
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    git_inside(made.path)
+    run(made.path, "update-ref", "refs/heads/evil", BRANCH)
+    run(made.path, "update-ref", f"refs/heads/{BRANCH}", made.head_sha)
+    again = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert (again.created, again.events) == (False, ())
+    kept = made.path.parent / ".kept"
+    assert "refs/heads/evil" in refs(kept / "task1.1")
+    write(made.path, {".g\u200cit": "x", "work": "precious"})
+    last = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert [e.type for e in last.events] == ["workspace.rebuilt"]
+    assert (kept / "task1.2" / "work").read_text() == "precious"
+    assert status(made.path) == ""
+
+
+async def test_a_clone_of_which_nothing_is_known(clones: Clones, repo: Path) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    head = commit(made.path, {"mine": "1"})
+    shutil.rmtree(made.state)
+    again = await clones.prepare(repo, "task1", BRANCH, "main")
+    assert (again.created, again.head_sha) == (True, head)
+    shutil.rmtree(made.state)
+    removed = await clones.remove(repo, "task1")
+    assert removed.events[-1].model_dump()["kept"] == str(made.path.parent / ".kept" / "task1.1")
+
+
 # ------------------------------------------------------------------------------- both went on
 
 

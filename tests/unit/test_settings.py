@@ -727,6 +727,20 @@ def test_how_long_things_are_kept(files: ConfigFiles, tmp_path: Path, project: P
     assert "retention: it is for the whole machine" in refused.value.details[0]
 
 
+def test_what_agents_work_in(files: ConfigFiles, tmp_path: Path, project: Project) -> None:
+    assert files.of(project).workspace.kind == "auto"
+    own = tmp_path / "home" / "config.json"
+    own.write_text(json.dumps({"workspace": {"kind": "clone", "importLimitMb": 3}}))
+    rules = files.of(project).workspace
+    assert (rules.kind, rules.import_limit) == ("clone", 3 * 1024**2)
+    # A repository cannot choose to be kept apart less.
+    theirs = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
+    theirs.write_text(json.dumps({"workspace": {"kind": "worktree"}}))
+    with pytest.raises(InvalidConfig) as refused:
+        ConfigFiles(tmp_path / "home").of(project)
+    assert "workspace: it is for the whole machine" in refused.value.details[0]
+
+
 @pytest.mark.parametrize(
     ("rules", "fault"),
     [

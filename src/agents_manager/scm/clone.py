@@ -134,15 +134,21 @@ class Clone(trees.Folder):
         await git(self.store, "update-ref", self._pin, tip)
 
     async def save_others(self, tips: Tips) -> Rescued:
-        """Branches and stashes of the agent's own would go with its `.git`."""
+        """Branches and stashes of the agent's own would go with its `.git`, which is to be kept
+        where they cannot be saved."""
         new = await self.news(tips)
         events: list[Event] = []
+        refused = len(new) > MOST_OTHERS
         for sha in new[:MOST_OTHERS]:
-            await self.bring(sha)
+            try:
+                await self.bring(sha)
+            except ImportRefused:
+                refused = True
+                continue
             ref = await snapshots.record(self.store, self.key, sha)
             number = int(ref.rpartition("/")[2])
             events.append(event.SnapshotSaved(number=number, ref=ref, files=0))
-        return Rescued(tuple(events), keep=len(new) > MOST_OTHERS)
+        return Rescued(tuple(events), keep=refused)
 
     async def news(self, tips: Tips) -> list[str]:
         """Commits of the clone that nothing in the project's repository leads to."""
@@ -211,13 +217,14 @@ class Clone(trees.Folder):
 
     # ------------------------------------------------------------------------------ taking it away
 
-    async def discard(self) -> Discarded:
-        """Takes the clone away, its work saved first; may be cut off anywhere and repeated."""
+    async def discard(self, fallback: str | None = None) -> Discarded:
+        """Takes the clone away, its work saved first; may be cut off anywhere and repeated.
+        `fallback` is the branch it was on, if nothing tells that any more."""
         rescued, kept = Rescued(), None
         stood = self.stands()
         if stood:
             if not self.half_made():
-                rescued = await self._rescue()
+                rescued = await self._rescue(fallback)
             folder = KEPT if rescued.keep else TRASH
             away = await asyncio.to_thread(self.move_away, self.path, folder)
             kept = away if rescued.keep else None
@@ -226,10 +233,11 @@ class Clone(trees.Folder):
         await asyncio.to_thread(self.empty_trash)
         return Discarded(stood, rescued.events, kept)
 
-    async def _rescue(self) -> Rescued:
-        if self.path.is_symlink() or not self.path.is_dir():
+    async def _rescue(self, fallback: str | None) -> Rescued:
+        branch = self.branch or fallback
+        if branch is None or self.path.is_symlink() or not self.path.is_dir():
             return Rescued(keep=True)
-        branch, tips, refused = self.branch, Tips(), self.is_sound()
+        tips, refused = Tips(), self.is_sound()
         try:
             tips = await self.tips()
             if tips.of(branch):
@@ -244,14 +252,23 @@ class Clone(trees.Folder):
         head = tips.head or await branch_tip(self.store, branch)
         if head is None:
             return Rescued(keep=True)
-        async with self.desk(branch, head) as desk:
-            saved = await self.save(desk, head)
+        saved = await self._saved(branch, head)
         others = await self.save_others(tips)
+        if saved is None:
+            return replace(others, keep=True)
         inside = saved.found.nested or await submodules.hold_work(
             self.store, self.path, head, self._wrap
         )
         events = (*saved.events, *others.events)
         return Rescued(events, keep=refused or others.keep or bool(inside))
+
+    async def _saved(self, branch: str, head: str) -> snapshots.Saved | None:
+        """None where the work cannot be taken over."""
+        try:
+            async with self.desk(branch, head) as desk:
+                return await self.save(desk, head)
+        except ImportRefused:
+            return None
 
 
 def states(common: Path) -> Iterable[tuple[str, Path]]:

@@ -251,7 +251,10 @@ async def _renew(
             return fault, []
         events: list[Event] = []
         if not agreed or here != tip or not await clone.is_clean(desk):
-            events += (await clone.save(desk, tip)).events
+            try:
+                events += (await clone.save(desk, tip)).events
+            except ImportRefused as error:
+                return error.message.removesuffix("."), []
             await git(desk, "reset", "--quiet", "--hard", here)
             await git(desk, "clean", "-fdq")
         others = await clone.save_others(tips)
@@ -269,7 +272,7 @@ async def _rebuild(
     rules: WorkspaceRules,
     reason: str,
 ) -> list[Event]:
-    gone = await clone.discard()
+    gone = await clone.discard(fallback=branch)
     head = await branch_tip(clone.store, branch)
     assert head
     clone.register(branch, INITIALIZING)
