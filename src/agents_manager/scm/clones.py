@@ -50,7 +50,7 @@ class Clones(Repositories):
             for other in await commits.checkouts(store, branch):
                 raise repositories.taken(branch, other)
             events += await self._clear_others(clone)
-            reason = await _why_anew(clone, branch)
+            reason = _why_anew(clone, branch)
             if reason is None:
                 reason, saved = await _renew(clone, branch, base, remote, rules)
                 events += saved
@@ -217,7 +217,7 @@ async def _merge_too(clone: Clone, desk: Place) -> None:
     trees.write(desk.git_dir / "MERGE_HEAD", "".join(f"{other}\n" for other in others))
 
 
-async def _why_anew(clone: Clone, branch: str) -> str | None:
+def _why_anew(clone: Clone, branch: str) -> str | None:
     """Why a clone is to be built anew, as far as its folders tell; nothing to tell for a first
     one."""
     if (not clone.stands() and not clone.registered()) or clone.half_made():

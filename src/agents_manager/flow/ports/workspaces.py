@@ -176,7 +176,8 @@ class Workspaces(Protocol):
         ...
 
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
-        """Commits what the agent left uncommitted; the new commit, or None if there was nothing."""
+        """Commits what the agent left uncommitted, after gathering what it committed; the new
+        commit, or None if there was nothing."""
         ...
 
     async def save(self, workspace: Path) -> Sequence[Event]:

@@ -183,10 +183,11 @@ async def _settle_work(
     and ends."""
     assert run.workspace is not None
     assert run.branch is not None
-    await s.workspaces.gather(Path(run.workspace), run.branch)
     if run.mode not in READ_ONLY_MODES and s.configs.of(project, run).auto_commit:
         message = one_line(f"{task.title} ({run.mode}, work left by the agent)")
         await s.workspaces.commit_all(Path(run.workspace), run.branch, message)
+    else:
+        await s.workspaces.gather(Path(run.workspace), run.branch)
     return await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
 
 
