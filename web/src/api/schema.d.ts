@@ -1,4 +1,4 @@
-// From openapi.json de2594afe3f4c49f75a793ab79f0b4584ad7f858681d2a9733314b5c87be33a6; write it again with: npm run api
+// From openapi.json ccd761f693167356bec9405bfff2667310a32d5c67286e005991944e08fea542; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
