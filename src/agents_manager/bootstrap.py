@@ -136,8 +136,10 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
     """What a server answers beside the interface for people, by its first folder."""
     # Imported late, as only a server needs it.
     from agents_manager.mcp import server
+    from agents_manager.sandbox import gateway
 
-    return {server.FOLDER: server.app(program.services)}
+    s = program.services
+    return {server.FOLDER: server.app(s), gateway.FOLDER: gateway.app(s)}
 
 
 def _engine_file(home: Path) -> Engine:

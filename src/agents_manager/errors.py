@@ -201,6 +201,18 @@ class TooManyAttempts(AgentsManagerError):
     retryable = True
 
 
+class BudgetUsedUp(AgentsManagerError):
+    """A budget is used up, so that the model is not asked."""
+
+    http_status = 402
+
+
+class TooLarge(AgentsManagerError):
+    """What was sent is larger than is taken here."""
+
+    http_status = 413
+
+
 class WrongHost(AgentsManagerError):
     """This server does not answer under that name."""
 

@@ -269,6 +269,8 @@ def test_trust_covers_what_a_projects_own_file_says_about_programs(
     assert list(files.of(project).own_agents) == ["mine"]
     assert print_of(timeout=77) == first
     assert len({none, first, print_of(command=["evil"]), print_of(env=["KEY"])}) == 4
+    write_project({"agents": {"claude-code": {"gateway": False}}})
+    assert files.of(project).own_agents == {"claude-code": {"gateway": False}}
 
 
 def test_a_wrong_value_is_told_with_its_line(

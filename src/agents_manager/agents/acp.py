@@ -102,6 +102,9 @@ class AcpAgent:
     def meter(self) -> stream.UsageMeter:
         return stream.UsageMeter()
 
+    def provider(self) -> None:
+        return None
+
     def diagnose(self) -> Diagnosis:
         missing = () if find_spec(LIBRARY) else (NO_LIBRARY,)
         path = login_shell.path()

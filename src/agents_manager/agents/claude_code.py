@@ -14,12 +14,13 @@ from agents_manager.agents import (
     environment,
     login_shell,
     programs,
+    providers,
     stream,
     structured,
 )
 from agents_manager.agents.config import ClaudeCodeConfig
-from agents_manager.errors import AgentNotInstalled
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
+from agents_manager.errors import AgentNotInstalled, InvalidInput
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Provider, Said, Turn
 
 # A server that one of the SDK's libraries loads where there is one, and that nothing here needs, is
 # left out: 3 MB of every run.
@@ -49,8 +50,9 @@ ACCOUNTS: Mapping[str, Sequence[str]] = {
     ),
 }
 """Variables that say who pays, and what each needs beside it."""
+ANTHROPIC = ("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS")
 PASSED_ON = (
-    *("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS"),
+    *ANTHROPIC,
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
     *("NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"),
 )
@@ -142,13 +144,19 @@ class ClaudeCodeAgent:
         if find_spec(SDK) is None:
             return Diagnosis(missing=(NO_SDK,))
         release = version("claude-agent-sdk")
-        known = self._has_account()
         return Diagnosis(
             program=sys.executable,
             version=release,
-            missing=() if known else (NO_ACCOUNT,),
+            missing=self._missing(),
             doubts=programs.doubts("The Claude Agent SDK", release, TESTED),
         )
+
+    def _missing(self) -> Sequence[str]:
+        try:
+            known = self.provider() is not None or self._has_account()
+        except InvalidInput as error:
+            return (error.message,)
+        return () if known else (NO_ACCOUNT,)
 
     def _has_account(self) -> bool:
         # macOS keeps the login in its keychain, where looking would ask its user.
@@ -177,7 +185,13 @@ class ClaudeCodeAgent:
             "allowed": allowed,
         }
 
+    def provider(self) -> Provider | None:
+        return providers.anthropic(self._name) if self._config.gateway else None
+
     def _env(self, turn: Turn) -> dict[str, str]:
+        provider = self.provider()
+        if provider is not None:
+            return self._env_with_gateway(turn, provider)
         accounts = [name for name in ACCOUNTS if os.environ.get(name)]
         names = [*PASSED_ON, *self._config.env, *accounts]
         for account in accounts:
@@ -190,7 +204,23 @@ class ClaudeCodeAgent:
             env["CLAUDE_CONFIG_DIR"] = os.environ["CLAUDE_CONFIG_DIR"]
         return env
 
+    def _env_with_gateway(self, turn: Turn, provider: Provider) -> dict[str, str]:
+        """Neither the key, nor what else would lead to a provider."""
+        assert turn.gateway is not None
+        paying = {*ACCOUNTS, *(name for needs in ACCOUNTS.values() for name in needs), *ANTHROPIC}
+        names = [name for name in (*PASSED_ON, *self._config.env) if name not in paying]
+        env = environment.of(turn, path=login_shell.path(), names=names)
+        return {
+            **environment.near(providers.without(env, provider)),
+            **ALWAYS,
+            "ANTHROPIC_BASE_URL": turn.gateway.url,
+            "ANTHROPIC_API_KEY": turn.gateway.token,
+            "CLAUDE_CONFIG_DIR": str(turn.home),
+        }
+
     def _needs(self, turn: Turn) -> Needs:
+        if turn.gateway is not None:
+            return Needs()
         account = any(os.environ.get(name) for name in ACCOUNTS)
         return Needs(
             logins={} if account else {turn.home / LOGIN: _login()},

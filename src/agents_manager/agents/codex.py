@@ -14,16 +14,26 @@ from agents_manager.agents import (
     environment,
     login_shell,
     programs,
+    providers,
     structured,
 )
 from agents_manager.agents.config import CodexConfig
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
+from agents_manager.errors import InvalidInput
+from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Provider, Said, Turn
 
 HOME = "codex"
 """Below the folder of the task and agent: what Codex keeps, sessions above all."""
 LOGIN = "auth.json"
 SCHEMA = "schema.json"
 TOKEN = "AM_REPORT_TOKEN"  # noqa: S105 - the name of the variable
+KEY = "AM_MODEL_KEY"
+KEYS = ("CODEX_API_KEY", "OPENAI_API_KEY")
+"""Where the key of OpenAI is looked for."""
+GATEWAY = "agents_manager"
+PROVIDER_KEPT = (
+    *("query_params", "request_max_retries", "stream_max_retries", "stream_idle_timeout_ms"),
+)
+"""What holds for a model provider that is asked through the gateway, too."""
 TESTED = ((0, 138), (0, 166))
 """The first release with permission profiles, and the last one this was tried with."""
 
@@ -63,13 +73,13 @@ class CodexAgent:
     def job(self, turn: Turn) -> Job:
         path = login_shell.path()
         home, scratch = turn.home / HOME, turn.dir / "tmp"
-        _log_in(home)
+        _log_in(home, with_login=not self._config.gateway)
         session = turn.session if codex_output.rollout(home, turn.session) else None
         lost = session != turn.session
         program, *arguments = self._config.command
         arguments += ["exec", *self._options(turn, home, scratch)]
         arguments += ["resume", session, "-"] if session else ["-"]
-        env = environment.of(turn, path=path, names=self._config.env)
+        env = self._keys(turn, environment.of(turn, path=path, names=self._config.env))
         env |= {"CODEX_HOME": str(home), "TMPDIR": str(scratch)}
         return Job(
             dir=turn.dir,
@@ -86,13 +96,18 @@ class CodexAgent:
             },
             limits=self._config.limits,
             folders=(home, scratch),
-            needs=Needs(
-                # The place that the link in its home leads to.
-                logins={_login(): _login()},
-                hosts=environment.CODEX_HOSTS,
-                addresses=_model_servers(self._config.settings),
-            ),
+            needs=self._needs(turn),
             turn_type="item.completed",
+        )
+
+    def _needs(self, turn: Turn) -> Needs:
+        if turn.gateway is not None:
+            return Needs(addresses=[turn.gateway.url])
+        return Needs(
+            # The place that the link in its home leads to.
+            logins={_login(): _login()},
+            hosts=environment.CODEX_HOSTS,
+            addresses=_model_servers(self._config.settings),
         )
 
     def _options(self, turn: Turn, home: Path, scratch: Path) -> list[str]:
@@ -103,7 +118,7 @@ class CodexAgent:
             options += ["--output-schema", str(turn.dir / SCHEMA)]
         settings = {
             **QUIET,
-            **self._config.settings,
+            **self._model_settings(turn),
             **codex_sandbox.settings(turn, scratch, hidden=[home / LOGIN, _login()]),
         }
         if turn.report:
@@ -111,6 +126,38 @@ class CodexAgent:
         for key, value in settings.items():
             options += ["-c", f"{key}={_toml(value)}"]
         return options
+
+    def provider(self) -> Provider | None:
+        if not self._config.gateway:
+            return None
+        named = _model_provider(self._config.settings)
+        names = (str(named["env_key"]),) if "env_key" in named else KEYS
+        url = str(named.get("base_url") or providers.OPENAI_URL)
+        return providers.openai(self._name, url, names, named.get("http_headers", {}))
+
+    def _keys(self, turn: Turn, env: dict[str, str]) -> dict[str, str]:
+        provider = self.provider()
+        if provider is None:
+            return env
+        assert turn.gateway is not None
+        env = {name: value for name, value in env.items() if name not in KEYS}
+        return {**environment.near(providers.without(env, provider)), KEY: turn.gateway.token}
+
+    def _model_settings(self, turn: Turn) -> Mapping[str, Any]:
+        """With the gateway in the place of the provider, if there is one."""
+        settings = self._config.settings
+        if turn.gateway is None:
+            return settings
+        named = _model_provider(settings)
+        entry = {
+            "name": GATEWAY,
+            "base_url": turn.gateway.url,
+            "wire_api": "responses",
+            "env_key": KEY,
+            **{key: named[key] for key in PROVIDER_KEPT if key in named},
+        }
+        others = {k: v for k, v in settings.items() if not k.startswith("model_provider")}
+        return {**others, "model_provider": GATEWAY, f"model_providers.{GATEWAY}": entry}
 
     def read(self, folder: Path) -> Said:
         return codex_output.read(folder)
@@ -131,9 +178,16 @@ class CodexAgent:
         return Diagnosis(
             program=found,
             version=version,
-            missing=() if self._has_key() else (NO_LOGIN,),
+            missing=self._missing(),
             doubts=programs.doubts("Codex", version, TESTED),
         )
+
+    def _missing(self) -> Sequence[str]:
+        try:
+            known = self.provider() is not None or self._has_key()
+        except InvalidInput as error:
+            return (error.message,)
+        return () if known else (NO_LOGIN,)
 
     def _has_key(self) -> bool:
         """A login, a key in the environment, or a model elsewhere that may need neither."""
@@ -152,12 +206,26 @@ def _login() -> Path:
     return Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex") / LOGIN
 
 
-def _log_in(home: Path) -> None:
+def _model_provider(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """What the settings say about the provider that they choose, however that is written."""
+    place = f"model_providers.{settings.get('model_provider')}"
+    listed = settings.get("model_providers", {}).get(settings.get("model_provider"), {})
+    dotted = {
+        key.removeprefix(f"{place}."): value
+        for key, value in settings.items()
+        if key.startswith(f"{place}.")
+    }
+    return {**listed, **settings.get(place, {}), **dotted}
+
+
+def _log_in(home: Path, *, with_login: bool) -> None:
     """Codex renews its login in place, and a renewed one ends the old: so there is one file, the
     user's, and every task's Codex is led to it."""
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     link = home / LOGIN
-    if not link.is_symlink() or link.readlink() != _login():
+    if not with_login:
+        link.unlink(missing_ok=True)
+    elif not link.is_symlink() or link.readlink() != _login():
         link.unlink(missing_ok=True)
         link.symlink_to(_login())
 

@@ -71,6 +71,9 @@ class CommandAgent:
     def meter(self) -> stream.UsageMeter:
         return stream.UsageMeter()
 
+    def provider(self) -> None:
+        return None
+
     def diagnose(self) -> Diagnosis:
         if self._profile:
             return self._known(self._profile)

@@ -141,6 +141,9 @@ class ClaudeCodeConfig(AgentConfig):
 
     adapter: Literal["claude-code"] = "claude-code"
     """Claude Code, by its SDK."""
+    gateway: bool = False
+    """Whether it asks its model through the server, so that it does not get your key
+    (`ANTHROPIC_API_KEY` or `ANTHROPIC_AUTH_TOKEN` of the server), but one for its run alone."""
     env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
     """Names of environment variables that are passed on to it, beside the usual ones and those of
     its account."""
@@ -161,6 +164,10 @@ class CodexConfig(AgentConfig):
         default=("codex",), min_length=1
     )
     """The program, with arguments that come before `exec`."""
+    gateway: bool = False
+    """Whether it asks its model through the server, so that it does not get your key
+    (`CODEX_API_KEY` or `OPENAI_API_KEY` of the server, or the variable that the `env_key` of its
+    model provider names), but one for its run alone."""
     env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ("CODEX_API_KEY",)
     """Names of environment variables that are passed on to it, beside the usual ones; the commands
     it runs do not see them."""

@@ -72,6 +72,9 @@ class ScriptedAgent:
     def meter(self) -> stream.UsageMeter:
         return stream.UsageMeter()
 
+    def provider(self) -> None:
+        return None
+
     def diagnose(self) -> Diagnosis:
         return Diagnosis(program=sys.executable)
 

@@ -3,9 +3,9 @@
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents_manager.api.faults import TooLarge, UnsupportedMedia
+from agents_manager.api.faults import UnsupportedMedia
 from agents_manager.domain import strict_json
-from agents_manager.errors import InvalidInput
+from agents_manager.errors import InvalidInput, TooLarge
 
 MAX_BYTES = 1024 * 1024
 MAX_DEPTH = 32

@@ -55,12 +55,6 @@ class MethodNotAllowed(AgentsManagerError):
     http_status = 405
 
 
-class TooLarge(AgentsManagerError):
-    """The request is larger than this server takes."""
-
-    http_status = 413
-
-
 class UnsupportedMedia(AgentsManagerError):
     """The request has a form that this server does not read."""
 

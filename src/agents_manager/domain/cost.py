@@ -82,6 +82,18 @@ def of_turn(usage: Usage | None, model: str | None, prices: Prices) -> Cost | No
     return Cost(usd=round(sum(known) / MILLION, 9), basis=CostBasis.COMPUTED)
 
 
+def larger(told: Usage | None, counted: Usage | None) -> Usage | None:
+    """Of two counts of the same requests; never their sum. What was told may know the cost."""
+    if told is None or counted is None:
+        return told or counted
+    return told if _tokens(told) >= _tokens(counted) else counted
+
+
+def _tokens(usage: Usage) -> int:
+    parts = (usage.input_tokens, usage.output_tokens)
+    return sum(n or 0 for n in (*parts, usage.cache_read_tokens, usage.cache_write_tokens))
+
+
 def together(turns: Sequence[Cost | None]) -> Cost | None:
     """Unknown where one of them is; computed where one of them was."""
     known = [cost for cost in turns if cost is not None]

@@ -60,7 +60,7 @@ KEYS: Mapping[str, str] = {
     (field.alias or name): name for name, field in RunSettings.model_fields.items()
 }
 """The keys of files and forms, and what they are called in the code."""
-PROGRAM_KEYS = ("adapter", "profile", "command", "env", "settings", "permissions")
+PROGRAM_KEYS = ("adapter", "profile", "command", "env", "settings", "permissions", "gateway")
 """What says which program runs and what it is told: of a project's file, only once trusted."""
 
 

@@ -48,6 +48,7 @@ LOCK_S = 5.0
 OWN_FILES = (
     *("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json"),
     *("report.json", "report.sha256", "stopped-for"),
+    *("gateway.json", "gateway.jsonl", "gateway.sha256"),
 )
 
 log = structlog.get_logger()

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agents_manager.domain import payload as payloads
 from agents_manager.domain import strict_json
 from agents_manager.domain.outcome import Malformed
-from agents_manager.errors import AgentsManagerError, NotFound, Unauthenticated
+from agents_manager.errors import AgentsManagerError, NotFound, TooLarge, Unauthenticated
 from agents_manager.flow.ports import Services
 from agents_manager.flow.runs import reporting
 from agents_manager.flow.runs.reporting import Reporter
@@ -24,12 +24,6 @@ INSTRUCTIONS = (
     "Report the outcome of your work with report_outcome when it is done, then end with your final"
     " message. It needs no outcome block then."
 )
-
-
-class TooLarge(AgentsManagerError):
-    """The message is larger than this endpoint takes."""
-
-    http_status = 413
 
 
 class OnlyPost(AgentsManagerError):

@@ -8,6 +8,7 @@ from agents_manager.flow.ports.agents import (
     Diagnosis,
     Endpoint,
     Meter,
+    Provider,
     Said,
     Turn,
 )
@@ -155,6 +156,7 @@ __all__ = [
     "ProjectFiles",
     "Projects",
     "Prompts",
+    "Provider",
     "Pulls",
     "Pulse",
     "Pushed",

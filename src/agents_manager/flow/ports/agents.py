@@ -1,7 +1,7 @@
 """The programs that do the work."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -69,6 +69,9 @@ class Turn:
     """What its work in the workspace takes."""
     report: "Endpoint | None" = None
     """Where the agent can report its outcome while it runs; None where nobody listens."""
+    gateway: "Endpoint | None" = None
+    """Where it asks its model in the place of the provider, and the key for that; None: the
+    provider itself, with the user's own."""
 
     @property
     def read_only(self) -> bool:
@@ -87,10 +90,22 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """An MCP server (streamable HTTP) for one turn; the token opens nothing else."""
+    """Something of ours, for one turn; the token opens nothing else."""
 
     url: str
     token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """Where the model of an agent is, for agents that are not to know the key."""
+
+    url: str
+    """What stands before the path."""
+    headers: Mapping[str, str] = field(repr=False)
+    """With the key."""
+    allows: Sequence[str]
+    """What may be asked, as `POST /v1/messages`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +189,11 @@ class Agent(Protocol):
 
     def meter(self) -> Meter | None:
         """None where it tells only at its end what it used."""
+        ...
+
+    def provider(self) -> Provider | None:
+        """Whom the gateway asks in its place; None where it asks its model itself. InvalidInput
+        when it could not be asked."""
         ...
 
     def diagnose(self) -> Diagnosis:

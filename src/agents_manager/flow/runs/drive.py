@@ -14,7 +14,7 @@ from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets
 from agents_manager.flow.ports import Agent, Ended, Endpoint, Keeping, Reach, Services, Turn, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import brief, permissions, reports, spending
+from agents_manager.flow.runs import brief, gateway, permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict
@@ -68,7 +68,8 @@ async def drive(
         report=await _endpoint(s, run, directory) if agent.capabilities.mcp else None,
     )
     try:
-        job = await asyncio.to_thread(agent.job, turn)
+        gate = await gateway.endpoint(s, run, agent, directory, past)
+        job = await asyncio.to_thread(agent.job, replace(turn, gateway=gate))
     except InvalidInput as error:
         return await _refused(s, directory, error)
     kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}

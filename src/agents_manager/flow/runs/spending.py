@@ -18,6 +18,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError, InvalidInput
 from agents_manager.flow import budgets
 from agents_manager.flow.ports import Agent, Meter, Said, Services, Tx
+from agents_manager.flow.runs import counts
 from agents_manager.flow.runs.places import FRESH, OUTPUT, TURNS, job_dir
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Verdict
@@ -43,9 +44,16 @@ async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verd
 
 
 def heard(agent: Agent, directory: Path) -> Said:
-    """What an agent printed need not be true: without a session there is none to lose."""
+    """What an agent printed need not be true: without a session there is none to lose, and what
+    went through the gateway was used at least."""
     said = agent.read(directory)
-    return replace(said, session_lost=said.session_lost and (directory / FRESH).exists())
+    passed = counts.together(directory)
+    return replace(
+        said,
+        session_lost=said.session_lost and (directory / FRESH).exists(),
+        usage=cost.larger(said.usage, passed.usage),
+        model=said.model or passed.model,
+    )
 
 
 def of_turn(run: Run, project: Project, said: Said, s: Services) -> Verdict:
@@ -124,7 +132,9 @@ async def watch(
     """Keeps what the agent tells of its usage with the run, and stops it once a budget is used up.
     Goes on until it is cancelled or has stopped the agent."""
     directory = job_dir(s, run_id, turn)
-    gauge = Gauge(agent.meter(), directory / OUTPUT, Position(turn))
+    # What goes through the gateway is counted there.
+    meter = None if counts.begun(directory) else agent.meter()
+    gauge = Gauge(meter, directory / OUTPUT, Position(turn))
     looked = time.monotonic()
     while True:
         await asyncio.sleep(POLL_S)
@@ -167,8 +177,23 @@ class Gauge:
 
 async def _told(s: Services, run_id: RunId, gauge: Gauge, past: Sequence[Verdict]) -> str | None:
     assert gauge.meter is not None
-    usage, model = gauge.meter.usage, gauge.meter.model
+    return await _note(s, run_id, gauge.meter.usage, gauge.meter.model, past)
 
+
+async def counted(s: Services, run_id: RunId, directory: Path) -> None:
+    """Keeps with the run what its requests through the gateway used."""
+    past = await asyncio.to_thread(counts.past, directory)
+    passed = await asyncio.to_thread(counts.together, directory)
+    await _note(s, run_id, passed.usage, passed.model, past)
+
+
+async def _note(
+    s: Services,
+    run_id: RunId,
+    usage: Usage | None,
+    model: str | None,
+    past: Sequence[Verdict],
+) -> str | None:
     def write(tx: Tx) -> str | None:
         run, _, project = of(tx, run_id)
         if not run.status.live:

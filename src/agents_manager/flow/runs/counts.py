@@ -1,0 +1,59 @@
+"""What the answers of a model told in a turn that asks it through the gateway: a line each in a
+file of the job's directory, so that it survives whoever took it down."""
+
+import json
+from functools import reduce
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from agents_manager.domain.run import Usage
+from agents_manager.domain.value import Value
+from agents_manager.flow.runs.verdict import Verdict
+
+PAST = "gateway.json"
+"""What the turns before used and cost."""
+LINES = "gateway.jsonl"
+
+
+class Counted(Value):
+    usage: Usage | None = None
+    model: str | None = None
+
+
+def begin(directory: Path, past: list[Verdict]) -> None:
+    new = directory / f".{PAST}"
+    new.write_text(json.dumps(past), encoding="utf-8")
+    new.replace(directory / PAST)
+
+
+def begun(directory: Path) -> bool:
+    return (directory / PAST).exists()
+
+
+def past(directory: Path) -> list[Verdict]:
+    return json.loads((directory / PAST).read_text(encoding="utf-8"))
+
+
+def add(directory: Path, counted: Counted) -> None:
+    with (directory / LINES).open("a", encoding="utf-8") as file:
+        file.write(f"{counted.model_dump_json()}\n")
+
+
+def together(directory: Path) -> Counted:
+    """All answers so far; a line that a crash cut short is left out."""
+    try:
+        lines = (directory / LINES).read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return Counted()
+    found = [counted for line in lines if (counted := _read(line))]
+    known = [counted.usage for counted in found if counted.usage]
+    model = next((counted.model for counted in reversed(found) if counted.model), None)
+    return Counted(usage=reduce(Usage.plus, known) if known else None, model=model)
+
+
+def _read(line: str) -> Counted | None:
+    try:
+        return Counted.model_validate_json(line)
+    except ValidationError:
+        return None
