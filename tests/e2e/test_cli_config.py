@@ -10,6 +10,7 @@ def test_settings_are_changed_where_it_is_said_and_nowhere_else(tmp_path: Path) 
     am = Am(tmp_path)
     am.make_repo()
     own, mine = am.repo / ".agents-manager" / "config.json", am.home / "config.json"
+    usual = json.loads(mine.read_text())
     with am.quickly():
         am.text("project", "add", ".", "--name", "shop")
         seen = am("config", "set", "checks.test.command", "make test")
@@ -37,7 +38,7 @@ def test_settings_are_changed_where_it_is_said_and_nowhere_else(tmp_path: Path) 
         again = am.text("config", "set", "limits.host", "3", "--user")
         assert "says so already" in again
         am.text("config", "unset", "limits.host", "--user", "--yes")
-        assert json.loads(mine.read_text()) == {"defaultAgentType": "scripted"}
+        assert json.loads(mine.read_text()) == usual
         own.write_text("{")
         broken = am("config", "show")
         assert broken.code == 1

@@ -45,7 +45,7 @@ def test_a_reset_time_is_bounded(resets_at: datetime, wait: float) -> None:
 def test_the_classes_that_pass_by_themselves() -> None:
     tried = {name for name, rule in RULES.items() if rule.tries}
     assert tried == {"crash", "timeout", "stalled", "interrupted", "rate_limit", "quota"}
-    assert {*ErrorClass} - {*RULES} == {"cancelled", "budget"}
+    assert {*ErrorClass} - {*RULES} == {"cancelled", "budget", "limit"}
 
 
 def test_tries_are_counted_for_each_class_since_somebody_started_it() -> None:
