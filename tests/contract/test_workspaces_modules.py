@@ -11,7 +11,7 @@ from tests.repos import canary, commit, executable, make_repo, own_home, run, sh
 from tests.workspaces import Kind, workspaces
 
 __all__ = ["own_home", "workspaces"]
-pytestmark = pytest.mark.usefixtures("own_home")
+pytestmark = [pytest.mark.usefixtures("own_home"), pytest.mark.slow]
 
 BRANCH = "agent/one"
 

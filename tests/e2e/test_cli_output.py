@@ -54,6 +54,7 @@ SERVED = {"serve", "worker", "demo"}
 HEAVY = ("alembic", "dbos", "fastapi", "pydantic", "rich", "sqlalchemy", "structlog", "uvicorn")
 
 
+@pytest.mark.slow
 def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()

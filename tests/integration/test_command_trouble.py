@@ -18,6 +18,8 @@ from tests.repos import own_home, run
 from tests.runner_jobs import DAEMON, processes_of
 from tests.worlds import ANN, World, repo, working, world
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["own_home", "repo", "world"]
 
 SCRIPT = f"""

@@ -11,6 +11,8 @@ from agents_manager.flow import phases, tasks
 from tests import repos
 from tests.worlds import ANN, World
 
+pytestmark = pytest.mark.slow
+
 SPLIT = {
     "outcome": {
         "name": "propose_split",

@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pytest
+
 from agents_manager.domain import pipeline
 from agents_manager.domain.task import Task
 from tests.worlds import World
+
+pytestmark = pytest.mark.slow
 
 AGENTS: Mapping[str, Any] = {
     "id": "loop",
