@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Kbd } from "./Kbd";
 
 export interface MenuItem {
-  label: ReactNode;
+  label: string;
   /** What stands below in small: why it cannot be chosen, or what it does. */
   note?: string;
   hint?: string;
@@ -38,7 +38,8 @@ export function Menu({
         >
           {items.map((item, index) => (
             <Radix.Item
-              key={index}
+              // By its words: one that comes later must not turn into another under the pointer.
+              key={`${item.label} ${items.slice(0, index).filter((one) => one.label === item.label).length}`}
               disabled={item.disabled}
               onSelect={item.onSelect}
               className={`flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 outline-none max-sm:py-3 data-[disabled]:cursor-not-allowed data-[highlighted]:bg-hover ${item.danger ? "text-bad" : ""}`}
