@@ -277,6 +277,25 @@ class ForgeUnavailable(ForgeError):
         """For how long it wants to be left alone, where it says so."""
 
 
+class ChannelError(ExternalError):
+    """A channel could not tell people something."""
+
+
+class ChannelDown(ChannelError):
+    """A channel does not answer or wants to be left alone for a while; it is tried again later."""
+
+    def __init__(self, message: str | None = None, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+        """For how long it wants to be left alone, where it says so."""
+
+
+class ChannelRefused(ChannelError):
+    """A channel does not take what is sent, and would not take it later."""
+
+    retryable = False
+
+
 class PluginFailed(ExternalError):
     """A plugin's hook failed."""
 

@@ -1,0 +1,47 @@
+"""What people are shown outside the web app: plain words and buttons. Each channel gives it the
+form of its platform; nothing in it is markup, as much of it is an agent's words."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from agents_manager.domain.value import Value
+
+
+class Style(StrEnum):
+    PRIMARY = "primary"
+    """What is recommended."""
+    DANGER = "danger"
+    PLAIN = "plain"
+
+
+class Button(Value):
+    id: str = Field(max_length=64)
+    """Says nothing by itself; it comes back when the button is pressed."""
+    label: str
+    style: Style = Style.PLAIN
+
+
+class Card(Value):
+    title: str
+    body: tuple[str, ...] = ()
+    """Paragraphs."""
+    buttons: tuple[Button, ...] = ()
+    """The recommended one first."""
+    hint: str = ""
+    """How else it is answered."""
+    link: str | None = None
+    """Where the web app shows all of it; None while that has no address."""
+    repeat: bool = False
+    """It may have been sent before: a crash came between sending it and noting that."""
+
+
+class Reply(Value):
+    """What is given back to somebody who pressed or wrote something."""
+
+    ask: str | None = None
+    """They are asked for words, with these; what they pressed counts once they gave them."""
+    says: str = ""
+    """To them alone, where the platform can."""
+    card: Card | None = None
+    """In place of the message whose button was pressed; as a new one to whoever wrote."""
