@@ -113,9 +113,10 @@ _Size = Annotated[int, Field(gt=0)]
 
 
 class SandboxConfig(_Keys):
-    level: Literal["auto", "S3", "none"] = "auto"
+    level: Literal["auto", "S3", "S2", "S1", "none"] = "auto"
     """`auto` is the strongest that works here; where none does, agents work with your rights once
-    you consented to it for the project. `S3` refuses to work with less. `none` switches it off."""
+    you consented to it for the project. `S3`, `S2` and `S1` refuse to work with less. `none`
+    switches it off."""
     hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = PACKAGES
     """Names that agents, checks and set-up commands may reach besides the models of their agents,
     by HTTPS and HTTP; `*.example.com` is every name below. The package registries by default."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.sandbox import launch, seccomp
-from agents_manager.sandbox.bubblewrap import PACKAGE, Bounds, Cage
+from agents_manager.sandbox.bubblewrap import BUBBLEWRAP, PACKAGE, Bounds, Cage
 
 ESCAPES = Path(__file__).with_name("escapes.py")
 WITHOUT = Path(__file__).with_name("without.py")
@@ -46,7 +46,7 @@ class Cell:
     def work(self) -> Path:
         return self.folder / "data/worktrees/mine"
 
-    def kept(self, *off: str) -> Attempt:
+    def kept(self, *off: str, level: str = BUBBLEWRAP) -> Attempt:
         """In the sandbox, but for the measures that are off."""
         cage = Cage(
             argv=(self.python, "-I", "-S", str(self._seen("escapes.py")), str(self._told())),
@@ -60,17 +60,50 @@ class Cell:
             hosts=("allowed.test", "localhost"),
             ports=(self.told["open_port"],),
             bounds=Bounds(file_mb=1, processes=500),
+            level=level,
         )
         # Where the network or `/run` is that of the machine, there is no room for ways out; without
         # a namespace of its own, what serves them is ended by nobody.
         if {"network", "hidden places", "processes"} & {*off}:
             cage = replace(cage, hosts=(), ports=())
+        self.told["alone"] = level != BUBBLEWRAP
         argv = [self.python, "-I", "-S", str(WITHOUT), str(SOURCES), ",".join(off), cage.dumped()]
         return self._tried(argv)
 
     def loose(self) -> Attempt:
         """With nothing around it: the control."""
         return self._tried([self.python, "-I", "-S", str(ESCAPES), str(self._told())])
+
+    def level(self, *off: str) -> list[str]:
+        """What the probe finds for this user where there is no bubblewrap: the level, why, and what
+        would give a higher one."""
+        code = (
+            "import json, sys; sys.path.insert(0, sys.argv[1])\n"
+            "from agents_manager.sandbox import bubblewrap, levels\n"
+            "bubblewrap.found = lambda: None\n"
+            "start = [sys.argv[2], sys.argv[1], sys.argv[3]]\n"
+            "bubblewrap.PROGRAM = (*bubblewrap.PROGRAM[:3], *start)\n"
+            "found = levels.probe()\n"
+            "print(json.dumps([found.level, found.why, found.way_out]))"
+        )
+        told = [str(SOURCES), str(WITHOUT), ",".join(off)]
+        argv = [*self.prefix, self.python, "-I", "-S", "-c", code, *told]
+        done = subprocess.run(argv, env={}, capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+    def started(self, *argv: str, **grants: Any) -> "subprocess.Popen[str]":
+        """Another command in the sandbox, with a process group of its own."""
+        wanted = {"cwd": self.work, "writes": (self.work,), "hides": (self.folder,), **grants}
+        cage = Cage(argv=argv, env={"PATH": "/usr/bin:/bin"}, **wanted)
+        return subprocess.Popen(
+            [*self.prefix, self.python, "-I", "-S", str(WITHOUT), str(SOURCES), "", cage.dumped()],
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            process_group=0,
+        )
 
     def _seen(self, name: str) -> Path:
         return self.folder / "data/jobs" / name
@@ -99,18 +132,25 @@ class Cell:
         )
 
 
-def _end(marker: str) -> int:
-    """Ends what the program left behind, and says how many."""
-    found = 0
+def marked(marker: str) -> list[int]:
+    """The processes that have this among their arguments."""
+    found: list[int] = []
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             mine = marker.encode() in (entry / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
         if mine:
-            found += 1
-            os.kill(int(entry.name), 9)
+            found.append(int(entry.name))
     return found
+
+
+def _end(marker: str) -> int:
+    """Ends what the program left behind, and says how many."""
+    found = marked(marker)
+    for pid in found:
+        os.kill(pid, 9)
+    return len(found)
 
 
 @contextmanager
@@ -169,6 +209,7 @@ def _surroundings(folder: Path, stack: ExitStack) -> dict[str, Any]:
         "segment": 0x414D0000 | (os.getpid() & 0xFFFF),
         "file_bytes": MB + 1,
         "processes": 500,
+        "alone": False,
     }
 
 

@@ -21,6 +21,7 @@ TOLD = json.loads(Path(sys.argv[1]).read_text())
 LIBC = ctypes.CDLL(None, use_errno=True)
 WORK = Path.cwd()
 SHORT_S = 0.7
+PROXY = int(os.environ.get("HTTP_PROXY", ":3128").rpartition(":")[2])
 WAYS: dict[str, Callable[[], object]] = {}
 MUST_WORK: dict[str, Callable[[], object]] = {}
 
@@ -76,7 +77,7 @@ def write_the_workspace() -> bool:
 
 @works("write a temporary folder")
 def write_temp() -> bool:
-    with tempfile.NamedTemporaryFile(dir="/tmp") as file:
+    with tempfile.NamedTemporaryFile() as file:
         return file.write(b"x") == 1
 
 
@@ -337,7 +338,7 @@ def vsock() -> bool:
 
 
 def proxied(head: bytes) -> bytes:
-    with socket.create_connection(("127.0.0.1", 3128), SHORT_S) as door:
+    with socket.create_connection(("127.0.0.1", PROXY), SHORT_S) as door:
         door.settimeout(2)
         door.sendall(head)
         return door.recv(4096)
@@ -477,12 +478,56 @@ def large_file() -> bool:
 
 @way("start processes without end")
 def many_processes() -> bool:
-    return resource.getrlimit(resource.RLIMIT_NPROC)[1] != TOLD["processes"]
+    """Without a namespace of its own, the other processes of the user count, too."""
+    most = resource.getrlimit(resource.RLIMIT_NPROC)[1]
+    return not 0 < most - TOLD["processes"] + 1 < 1000
 
 
 @way("leave the memory of a crash behind")
 def core() -> bool:
     return resource.getrlimit(resource.RLIMIT_CORE)[1] != 0
+
+
+# ------------------------------------------------------------------------- without namespaces
+
+
+def listen() -> bool:
+    with socket.socket() as door:
+        door.listen()
+        return True
+
+
+def bind() -> bool:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return True
+
+
+def fast_open() -> bool:
+    with socket.socket() as door:
+        return door.sendto(b"x", socket.MSG_FASTOPEN, ("127.0.0.1", TOLD["port"])) == 1
+
+
+def multipath() -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262) as door:
+        door.settimeout(SHORT_S)
+        door.connect(("127.0.0.1", TOLD["port"]))
+        return True
+
+
+def others_limits() -> bool:
+    resource.prlimit(TOLD["sleeper"], resource.RLIMIT_CORE, (0, 0))
+    return True
+
+
+if TOLD["alone"]:  # In a network of its own these harm nobody.
+    WAYS |= {
+        "listen for others": listen,
+        "take a port of the machine": bind,
+        "connect by sending": fast_open,
+        "connect by another protocol": multipath,
+        "limit a process of the machine": others_limits,
+    }
 
 
 def main() -> None:

@@ -3,12 +3,16 @@ what closes some of them."""
 
 import os
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pytest
 
+from agents_manager.sandbox import bubblewrap, landlock
 from tests import debian, sandboxes
-from tests.hostile.cells import Cell, cell
+from tests.hostile.cells import Cell, cell, marked
+from tests.runner_jobs import eventually
 
 NOBODY = 65534
 CONTROL = 10
@@ -74,17 +78,18 @@ SWITCHES = {
 open than it is outside."""
 
 
-QUICK = ("network", "hidden places", "system calls")
+QUICK = ("network", "hidden places", "system calls", "rules", "filter")
 """The others are switched off by `make prove`."""
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [
+def each(measures: Iterable[str]) -> list[Any]:
+    return [
         measure if measure in QUICK else pytest.param(measure, marks=pytest.mark.slow)
-        for measure in SWITCHES
-    ],
-)
+        for measure in measures
+    ]
+
+
+@pytest.mark.parametrize("measure", each(SWITCHES))
 def test_a_measure_that_is_off_leaves_its_ways_open(plain: Cell, measure: str) -> None:
     found = plain.kept(measure)
     assert SWITCHES[measure] <= found.open, found.stderr
@@ -109,3 +114,111 @@ def test_what_root_would_do_that_stayed_root(mine: Cell, measure: str) -> None:
 def test_where_the_sandbox_cannot_be_made_nothing_is_run(mine: Cell) -> None:
     with pytest.raises(AssertionError, match="bwrap"):
         mine.kept("granted")
+
+
+# ------------------------------------------------------------------------- without namespaces
+
+VISIBLE = frozenset({"see a process of the machine"})
+"""What Landlock does not promise."""
+
+
+@pytest.fixture(scope="module")
+def alone(plain: Cell) -> Cell:
+    """Where only Landlock can keep a command."""
+    if landlock.version() < landlock.SCOPES:
+        debian.missing("Landlock with signals takes Linux 6.12.")
+    return plain
+
+
+def test_by_landlock_alone_processes_can_be_seen_and_nothing_else(alone: Cell) -> None:
+    found = alone.kept(level="S2")
+    assert (found.open, found.broken, found.survivors) == (VISIBLE, (), 0), found.stderr
+    assert found.tried >= 79
+    assert (alone.folder / "home/secret").read_text() == "secret"
+
+
+LANDLOCK = {
+    "rules": {
+        *("read a file of the home", "list the home", "write what is shown to be read"),
+        *("reach a port of the machine", "signal a process of the machine"),
+        *("find a secret in the environment of a process", "take a port of the machine"),
+    },
+    "filter": {
+        *("speak to a socket in a hidden place", "send a datagram", "listen for others"),
+        *("connect by sending", "connect by another protocol", "limit a process of the machine"),
+        *("find the shared memory of the machine", "make a namespace of users"),
+    },
+    "limits": {"write a file without end", "start processes without end"},
+    "names": {"pass the proxy to an address"},
+}
+
+
+@pytest.mark.parametrize("measure", each(LANDLOCK))
+def test_each_of_its_measures_closes_some_ways(alone: Cell, measure: str) -> None:
+    assert LANDLOCK[measure] <= alone.kept(measure, level="S2").open
+
+
+def test_what_detaches_itself_is_ended_by_looking_for_it(alone: Cell) -> None:
+    assert alone.kept("end of all", level="S2").survivors == 1
+
+
+def test_where_bubblewrap_is_missing_the_level_is_that_of_landlock(alone: Cell) -> None:
+    level, why, way_out = alone.level()
+    assert level == "S2"
+    assert why.startswith("Landlock holds: six ways out were tried in vain.")
+    assert "Not S3: The program bubblewrap is not installed." in why
+    assert "apt install bubblewrap" in way_out
+
+
+@pytest.mark.parametrize(
+    ("measure", "way"),
+    [
+        ("rules", "files of the user can be read; the machine's own network can be reached"),
+        ("filter", "other programs can be asked by their sockets; datagrams can be sent"),
+    ],
+)
+def test_landlock_that_does_not_hold_is_no_level(alone: Cell, measure: str, way: str) -> None:
+    level, why, _ = alone.level(measure)
+    assert level == "none"
+    assert way in why
+
+
+def test_a_file_within_the_workspace_cannot_be_kept_by_landlock(alone: Cell) -> None:
+    """As a worktree needs it; so nothing is run."""
+    (alone.work / "kept").touch()
+    child = alone.started("true", level="S2", reads=[alone.work / "kept"])
+    assert "agents work in clones" in child.communicate()[1]
+    assert child.returncode == bubblewrap.FAILED
+
+
+def test_its_login_is_found_by_a_link_that_is_made_anew(alone: Cell) -> None:
+    source, place = alone.folder / "home/secret", alone.work / ".agent/login"
+    logins = {str(place): str(source)}
+    script = "cat .agent/login && rm .agent/login && echo mine > .agent/login"
+    for _ in range(2):
+        child = alone.started("sh", "-c", script, level="S2", logins=logins)
+        assert child.communicate() == ("secret", "")
+    assert source.read_text() == "secret"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="what only root can show")
+def test_landlock_does_not_keep_root(mine: Cell) -> None:
+    assert "does not keep root" in mine.level()[1]
+    with pytest.raises(AssertionError, match="bubblewrap alone"):
+        mine.kept(level="S2")
+
+
+@pytest.mark.parametrize("how", ["asked to end", "its launcher is killed"])
+def test_its_processes_end_with_the_launcher(alone: Cell, how: str) -> None:
+    marker = f"{alone.told['marker']}-{len(how)}"
+    waits = f"bash -c 'sleep 60; :' {marker}"
+    script = f"trap 'exit 3' TERM; {waits} & setsid -f {waits}; while :; do sleep 0.05; done"
+    child = alone.started("bash", "-c", script, level="S2")
+    eventually(lambda: len(marked(marker)) == 2)
+    if how == "asked to end":
+        os.killpg(child.pid, signal.SIGTERM)
+        assert child.wait() == 3
+    else:
+        child.kill()
+    eventually(lambda: marked(marker) == [])
+    child.communicate()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 sys.path.insert(0, sys.argv[1])
 
-from agents_manager.sandbox import bubblewrap, egress, launch
+from agents_manager.sandbox import alone, bubblewrap, egress, guard, launch, telling, tree
 
 
 def off(measure: str) -> None:
@@ -16,7 +16,7 @@ def off(measure: str) -> None:
         case "environment":
             launch._started = _with_environment
         case "limits":
-            launch.limits = lambda bounds: {}
+            telling.limits = lambda bounds: {}
         case "other user":
             cage = bubblewrap.Cage.loaded(sys.argv[3])
             launch.INSIDE = next(path for path in cage.reads if path.name == "stays-root.py")
@@ -26,6 +26,10 @@ def off(measure: str) -> None:
             bubblewrap.MEASURES["granted"] = _all_writable(bubblewrap.MEASURES["granted"])
         case "names":
             egress.check = lambda asked, hosts, private: True
+        case "end of all":
+            tree.end_below = lambda: None
+        case "rules" | "filter":
+            del guard.MEASURES[measure]
         case _:
             del bubblewrap.MEASURES[measure]
 
@@ -43,4 +47,7 @@ def _all_writable(measure: bubblewrap.Measure) -> bubblewrap.Measure:
 
 for named in filter(None, sys.argv[2].split(",")):
     off(named)
+if sys.argv[3] == "guard":
+    guard.main(*map(int, sys.argv[4:]))
+alone.GUARD = (*bubblewrap.PROGRAM[:3], *sys.argv[:3], "guard")
 launch.main(sys.argv[3:])

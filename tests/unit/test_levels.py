@@ -16,6 +16,7 @@ from agents_manager.sandbox.levels import AGAIN_S, Found, Level, Levels
 from tests import sandboxes
 
 HOLDS = Found(Level.S3, "It holds.")
+LESS = Found(Level.S2, "Landlock holds. Not S3: it is not installed.", "Install it.")
 MISSING = Found(Level.NONE, "Bubblewrap is not installed.", "Install it.")
 
 
@@ -44,7 +45,7 @@ def test_a_sandbox_that_does_not_hold_is_none(
     without = Path(__file__).parents[1] / "hostile/without.py"
     program = (*bubblewrap.PROGRAM[:3], str(without), bubblewrap.PROGRAM[-1], measure)
     monkeypatch.setattr(bubblewrap, "PROGRAM", program)
-    found = levels.probe()
+    found = levels.by_bubblewrap()
     assert (found.level, found.why) == (Level.NONE, f"The sandbox does not hold: {open_way}.")
 
 
@@ -55,7 +56,7 @@ def test_one_that_shows_what_is_hidden_is_none(monkeypatch: pytest.MonkeyPatch) 
         return Cage(**fields, reads=fields["hides"])
 
     monkeypatch.setattr(levels, "Cage", shows)
-    assert levels.probe().why == "The sandbox does not hold: files of the user can be read."
+    assert levels.by_bubblewrap().why == "The sandbox does not hold: files of the user can be read."
 
 
 def test_that_the_program_is_there_does_not_suffice(
@@ -72,7 +73,7 @@ def test_that_the_program_is_there_does_not_suffice(
     monkeypatch.setattr(
         bubblewrap, "PROGRAM", (*bubblewrap.PROGRAM[:4], start, bubblewrap.PROGRAM[-1])
     )
-    found = levels.probe()
+    found = levels.by_bubblewrap()
     assert found.level is Level.NONE
     assert "No permissions to create new namespace" in found.why
     assert "Allow user namespaces" in found.way_out
@@ -80,7 +81,7 @@ def test_that_the_program_is_there_does_not_suffice(
 
 def test_without_the_program_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "found", lambda: None)
-    assert "apt install bubblewrap" in levels.probe().way_out
+    assert "apt install bubblewrap" in levels.by_bubblewrap().way_out
 
 
 def test_what_holds_is_tried_once_and_what_does_not_again_later() -> None:
@@ -102,6 +103,11 @@ def test_what_holds_is_tried_once_and_what_does_not_again_later() -> None:
         ("auto", MISSING, "none", False),
         ("S3", HOLDS, "S3", False),
         ("S3", MISSING, "none", True),
+        ("S3", LESS, "S2", True),
+        ("S2", LESS, "S2", False),
+        ("S2", HOLDS, "S3", False),
+        ("S1", LESS, "S2", False),
+        ("auto", LESS, "S2", False),
         ("none", HOLDS, "none", False),
     ],
 )

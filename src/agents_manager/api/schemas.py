@@ -208,7 +208,8 @@ class Run(Out):
     ended_at: datetime | None
     phase_id: str | None
     sandbox: str | None
-    """The level, `S3`; `none` where the agent worked unsandboxed; null where it needed none."""
+    """The level, `S3` to `S1`; `none` where the agent worked unsandboxed; null where it needed
+    none."""
     transcript_removed_at: datetime | None
     """When retention removed its transcript; null: it did not."""
     overrides: Overrides

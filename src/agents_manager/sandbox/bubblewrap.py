@@ -30,6 +30,9 @@ LIMIT = "limit"
 TROUBLE = "trouble"
 """In the same folder: why there was no sandbox."""
 
+BUBBLEWRAP = "S3"
+"""The level at which bubblewrap makes the sandbox; at others it is made without namespaces."""
+
 PACKAGE = Path(__file__).parent
 START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents_manager.sandbox import launch; "
@@ -85,6 +88,7 @@ class Cage:
     ports: Sequence[int] = ()
     """Ports of this machine's loopback address that it may reach."""
     bounds: Bounds = Bounds()
+    level: str = BUBBLEWRAP
     log: Path | None = None
     """A folder for what the sandbox says: `egress.log`, and `limit` when a bound ended it."""
 
@@ -277,7 +281,10 @@ def shown(cage: Cage) -> list[Path]:
 def check(cage: Cage) -> None:
     """What lies in a folder that an earlier command could write must not lead elsewhere by now: it
     would be granted where it leads to."""
-    for path in (*cage.writes, *cage.reads, *map(Path, (*cage.logins, *cage.settings))):
+    places = [Path(place) for place in (*cage.logins, *cage.settings)]
+    if cage.level != BUBBLEWRAP:  # There they are links of ours, made anew each time.
+        places = [place.parent for place in places]
+    for path in (*cage.writes, *cage.reads, *places):
         for above in cage.writes:
             inside = path != above and path.is_relative_to(above)
             if inside and path.resolve() != above.resolve() / path.relative_to(above):

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -19,9 +19,13 @@ BACKLOG = 64
 def main(descriptor: int) -> NoReturn:
     with os.fdopen(descriptor, "rb") as file:
         told: dict[str, Any] = json.loads(file.read())
+    become(told, _in_namespaces)
+
+
+def become(told: Mapping[str, Any], first: Callable[[Mapping[str, Any]], None]) -> NoReturn:
+    """Becomes the command, after what is to be done before it."""
     try:
-        _become(told["user"])
-        _forward({int(port): path for port, path in told["ways"].items()})
+        first(told)
         _limit(told["limits"])
         os.chdir(told["cwd"])
         for name in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
@@ -35,6 +39,11 @@ def main(descriptor: int) -> NoReturn:
     except (OSError, ValueError) as error:
         os.write(2, f"The command could not be started in the sandbox: {error}\n".encode())
         os._exit(126)
+
+
+def _in_namespaces(told: Mapping[str, Any]) -> None:
+    _become(told["user"])
+    _forward({int(port): path for port, path in told["ways"].items()})
 
 
 def _become(user: int | None) -> None:

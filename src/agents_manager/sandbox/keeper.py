@@ -49,7 +49,7 @@ class Keeper:
             level=found.level,
             why=found.why,
             way_out=found.way_out,
-            required=wanted not in ("auto", found.level),
+            required=found.level.less_than(wanted),
         )
 
     def job(self, job: Job, turn: Turn) -> Job:
@@ -81,6 +81,7 @@ class Keeper:
             private=(*rules.addresses, *(p.name for p in places if not (p.open or p.near))),
             ports=tuple({p.port for p in places if p.near}),
             bounds=rules.bounds,
+            level=turn.run.sandbox or Level.S3,
             log=log,
         )
         argv = bubblewrap.kept(cage, job.dir / CAGE)
@@ -111,6 +112,7 @@ class Keeper:
             hosts=rules.hosts,
             private=rules.addresses,
             bounds=rules.bounds,
+            level=self._levels.found().level,
         )
         return bubblewrap.wrapped(cage)
 

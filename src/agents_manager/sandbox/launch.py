@@ -13,23 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents_manager.sandbox import bubblewrap, idmap, seccomp
+from agents_manager.sandbox import bubblewrap, idmap, seccomp, telling
 from agents_manager.sandbox.bubblewrap import (
+    BUBBLEWRAP,
     EGRESS,
     EGRESS_PORT,
     FAILED,
-    MEGABYTE,
     SERVICE_ID,
     SPOOL,
     TROUBLE,
-    Bounds,
     Cage,
     Given,
 )
+from agents_manager.sandbox.telling import in_memory
 
 INSIDE = Path(__file__).with_name("inside.py")
-PROXIED = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-DIRECT = "localhost,127.0.0.1,::1"
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -56,17 +54,26 @@ def _failed(cage: Cage | None, error: Exception) -> int:
 
 
 def run(cage: Cage, umask: int) -> int:
+    bubblewrap.check(cage)
+    if cage.level == BUBBLEWRAP:
+        return _in_namespaces(cage, umask)
+    # Imported late: most of the time it is not needed.
+    from agents_manager.sandbox import alone
+
+    return alone.run(cage, umask)
+
+
+def _in_namespaces(cage: Cage, umask: int) -> int:
     program = bubblewrap.found()
     if program is None:
         raise FileNotFoundError("bubblewrap is not installed")
-    bubblewrap.check(cage)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
     with tempfile.TemporaryDirectory(prefix="ways-", dir=cage.log) as folder:
         spool = Path(folder)
         spool.chmod(0o711)
         given = _given(cage, spool)
-        told = _in_memory(json.dumps(_told(cage, umask)).encode())
+        told = in_memory(json.dumps(_told(cage, umask)).encode())
         argv = [program, *bubblewrap.arguments(cage, given), "--"]
         argv += [sys.executable, "-I", "-S", str(INSIDE), str(told)]
         descriptors = [told, given.filter, given.passwd]
@@ -96,8 +103,8 @@ def _given(cage: Cage, spool: Path) -> Given:
     return Given(
         root=root,
         spool=spool,
-        filter=None if code is None else _in_memory(code),
-        passwd=_in_memory(_users()) if root else None,
+        filter=None if code is None else in_memory(code),
+        passwd=in_memory(_users()) if root else None,
     )
 
 
@@ -110,45 +117,5 @@ def _told(cage: Cage, umask: int) -> dict[str, Any]:
     ways = {port: f"{SPOOL}/{port}" for port in cage.ports}
     if cage.talks:
         ways[EGRESS_PORT] = f"{SPOOL}/{EGRESS}"
-    return {
-        "argv": list(cage.argv),
-        "env": environment(cage),
-        "cwd": str(cage.cwd),
-        "umask": umask,
-        "user": SERVICE_ID if bubblewrap.is_root() else None,
-        "ways": ways,
-        "limits": limits(cage.bounds),
-    }
-
-
-def environment(cage: Cage) -> dict[str, str]:
-    """A proxy of the machine's own cannot be reached from inside."""
-    both = {*PROXIED, *(name.lower() for name in PROXIED), "NO_PROXY", "no_proxy"}
-    env = {name: value for name, value in cage.env.items() if name not in both}
-    if cage.talks:
-        address = f"http://127.0.0.1:{EGRESS_PORT}"
-        for name in PROXIED[:2]:
-            env |= {name: address, name.lower(): address}
-        env |= {"NO_PROXY": DIRECT, "no_proxy": DIRECT}
-    return env
-
-
-def limits(bounds: Bounds) -> dict[str, int]:
-    wanted = {
-        "RLIMIT_CORE": 0,
-        "RLIMIT_NPROC": bounds.processes,
-        "RLIMIT_NOFILE": bounds.open_files,
-        "RLIMIT_CPU": bounds.cpu_s,
-        "RLIMIT_FSIZE": bounds.file_mb and bounds.file_mb * MEGABYTE,
-        "RLIMIT_AS": bounds.address_mb and bounds.address_mb * MEGABYTE,
-    }
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _in_memory(data: bytes) -> int:
-    """A file without a name, open at its beginning."""
-    fd = os.memfd_create("agents-manager", os.MFD_CLOEXEC)
-    with os.fdopen(os.dup(fd), "wb") as file:
-        file.write(data)
-    os.lseek(fd, 0, os.SEEK_SET)
-    return fd
+    user = SERVICE_ID if bubblewrap.is_root() else None
+    return {**telling.told(cage, umask), "user": user, "ways": ways}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from agents_manager.sandbox import bubblewrap
+from agents_manager.sandbox import bubblewrap, landlock
 from agents_manager.sandbox.bubblewrap import Cage
 
 PATIENCE_S = 20.0
@@ -29,16 +29,26 @@ USERS_MAY = (
 class Level(StrEnum):
     S3 = "S3"
     """Files, network and processes are kept apart."""
+    S2 = "S2"
+    """Files and network are; processes can be seen. Linux without namespaces, by Landlock."""
+    S1 = "S1"
+    """Files and network are. macOS, by its own sandbox."""
     NONE = "none"
     """Nothing is."""
+
+    def less_than(self, wanted: str) -> bool:
+        """Whether it keeps less than what was asked for; `auto` asks for nothing."""
+        order = list(Level)
+        return wanted != "auto" and order.index(self) > order.index(Level(wanted))
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     level: Level
     why: str
-    """In a sentence: what was tried, or what is missing."""
+    """In a sentence: what was tried, or what is missing; also why there is no higher level."""
     way_out: str = ""
+    """What would give a higher one."""
 
 
 # Each line names a way out of the sandbox that was open.
@@ -61,38 +71,103 @@ def becomes_root():
     import ctypes
     libc = ctypes.CDLL(None)
     return libc.unshare(0x10000000) == 0 or 0 in os.getresuid()
+def asks_a_program():
+    with socket.socket(socket.AF_UNIX) as door:
+        door.connect(told["door"])
+        return True
+def sends_a_datagram():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        return door.sendto(b"x", ("127.0.0.1", told["port"])) == 1
+def asks_the_kernel():
+    socket.socket(socket.AF_NETLINK, socket.SOCK_RAW).close()
+    return True
 tried("files of the user can be read", reads_home)
 tried("the machine's own network can be reached", reaches_the_machine)
 tried("user namespaces can be made", becomes_root)
+if told["alone"]:
+    tried("other programs can be asked by their sockets", asks_a_program)
+    tried("datagrams can be sent", sends_a_datagram)
+    tried("the network can be asked of the kernel", asks_the_kernel)
 with open("came.txt", "w") as file:
     json.dump(open_ways, file)
 """
 
 
 def probe() -> Found:
-    """Runs a command in the sandbox that tries three ways out."""
+    """The strongest that holds. What is missing for a stronger one is told with it."""
     if sys.platform != "linux":
         return Found(Level.NONE, "There is a sandbox for Linux alone.")
+    best = by_bubblewrap()
+    if best.level is Level.S3:
+        return best
+    less = by_landlock()
+    way_out = best.way_out or less.way_out
+    if less.level is Level.NONE:
+        return Found(Level.NONE, f"{best.why} {less.why}", way_out)
+    return Found(less.level, f"{less.why} Not S3: {best.why}", way_out)
+
+
+def by_bubblewrap() -> Found:
     if bubblewrap.found() is None:
         way = "Install bubblewrap: sudo apt install bubblewrap (or dnf, pacman, apk add)"
         return Found(Level.NONE, "The program bubblewrap is not installed.", way)
+    trial = _trial(Level.S3)
+    if isinstance(trial, str):
+        return Found(Level.NONE, f"Bubblewrap does not work here: {trial}", _way_out(trial))
+    if trial:
+        return _broken(trial)
+    how = f", as user {bubblewrap.SERVICE_ID} instead of root" if bubblewrap.is_root() else ""
+    return Found(Level.S3, f"Bubblewrap holds: three ways out were tried in vain{how}.")
+
+
+def by_landlock() -> Found:
+    if bubblewrap.is_root():
+        why = "Landlock (S2) does not keep root."
+        return Found(Level.NONE, why, "Run Agents Manager as a user who is not root")
+    known = landlock.version()
+    if known < landlock.LEAST:
+        return Found(Level.NONE, "The kernel has no Landlock that knows of TCP (S2, Linux 6.7).")
+    trial = _trial(Level.S2)
+    if isinstance(trial, str):
+        return Found(Level.NONE, f"Landlock does not work here: {trial}")
+    if trial:
+        return _broken(trial)
+    signals = "" if known >= landlock.SCOPES else " Before Linux 6.12, signals are not kept in."
+    return Found(Level.S2, f"Landlock holds: six ways out were tried in vain.{signals}")
+
+
+def _broken(open_ways: Sequence[str]) -> Found:
+    return Found(Level.NONE, f"The sandbox does not hold: {'; '.join(open_ways)}.")
+
+
+def _trial(level: Level) -> str | list[str]:
+    """The ways out that were open to a command in the sandbox; or why it could not be run in it.
+    What it looks for lies beside the folder that is granted, in a place that is to be hidden."""
     with (
-        tempfile.TemporaryDirectory(prefix="am-probe-") as folder,
+        tempfile.TemporaryDirectory(prefix="am-probe-") as name,
         socket.create_server(("127.0.0.1", 0)) as door,
+        socket.socket(socket.AF_UNIX) as named,
     ):
-        return _tried(Path(folder), door.getsockname()[1])
+        folder = Path(name)
+        work, canary = folder / "work", folder / "canary"
+        work.mkdir()
+        canary.write_text("canary")
+        named.bind(str(folder / "door"))
+        named.listen()
+        folder.chmod(0o755)
+        told = {
+            "canary": str(canary),
+            "port": door.getsockname()[1],
+            "door": str(folder / "door"),
+            "alone": level is not Level.S3,
+        }
+        argv = (sys.executable, "-I", "-S", "-c", ESCAPES, json.dumps(told))
+        env = {"PATH": os.defpath}
+        cage = Cage(argv=argv, cwd=work, writes=(work,), hides=(folder,), env=env, level=level)
+        return _came(cage)
 
 
-def _tried(folder: Path, port: int) -> Found:
-    """The canary lies beside the folder that is granted, in a place that is to be hidden."""
-    work, canary = folder / "work", folder / "canary"
-    work.mkdir()
-    canary.write_text("canary")
-    folder.chmod(0o755)
-    told = json.dumps({"canary": str(canary), "port": port})
-    argv = (sys.executable, "-I", "-S", "-c", ESCAPES, told)
-    env = {"PATH": os.defpath}
-    cage = Cage(argv=argv, cwd=work, writes=(work,), hides=(folder,), env=env)
+def _came(cage: Cage) -> str | list[str]:
     try:
         done = subprocess.run(
             bubblewrap.wrapped(cage),
@@ -105,19 +180,12 @@ def _tried(folder: Path, port: int) -> Found:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Found(Level.NONE, f"The sandbox could not be tried: {error}.")
-    came = work / "came.txt"
+        return f"it could not be tried: {error}."
+    came = cage.cwd / "came.txt"
     if done.returncode or not came.exists():
-        said = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        return Found(Level.NONE, f"Bubblewrap does not work here: {said}", _way_out(said))
-    return _verdict(json.loads(came.read_text()))
-
-
-def _verdict(open_ways: Sequence[str]) -> Found:
-    if open_ways:
-        return Found(Level.NONE, f"The sandbox does not hold: {'; '.join(open_ways)}.")
-    how = f", as user {bubblewrap.SERVICE_ID} instead of root" if bubblewrap.is_root() else ""
-    return Found(Level.S3, f"Bubblewrap holds: three ways out were tried in vain{how}.")
+        return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}."])[-1]
+    open_ways: list[str] = json.loads(came.read_text())
+    return open_ways
 
 
 def _way_out(said: str) -> str:
@@ -126,7 +194,7 @@ def _way_out(said: str) -> str:
 
 
 class Levels:
-    """The probe, kept for the process: for good where it holds, for a minute where it does not."""
+    """The probe, kept for the process: for good where nothing is missing, else for a minute."""
 
     def __init__(
         self, probe: Callable[[], Found] = probe, clock: Callable[[], float] = time.monotonic
@@ -140,7 +208,7 @@ class Levels:
     def found(self) -> Found:
         with self._lock:
             old = self._found is not None and self._clock() - self._at > AGAIN_S
-            if self._found is None or (old and self._found.level is Level.NONE):
+            if self._found is None or (old and self._found.level is not Level.S3):
                 self._found = self._probe()
                 self._at = self._clock()
             return self._found

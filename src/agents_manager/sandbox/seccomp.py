@@ -2,10 +2,13 @@
 would have to be there on a bare machine. The kernel reads it from the file that bubblewrap is
 given."""
 
+import ctypes
 import errno
+import os
 import platform
 import struct
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
@@ -16,6 +19,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 
 LOAD, AND, RETURN = 0x20, 0x54, 0x06
 IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT = 0x15, 0x35, 0x45
+
+SET_FILTER, BY_PROGRAM = 22, 2
+"""Of `prctl`."""
 
 X32 = 0x40000000
 """On x86_64 the same calls have further numbers, from here on."""
@@ -37,6 +43,15 @@ FAMILIES = (1, 2, 10, 16)
 """Of sockets: unix, IPv4, IPv6, netlink. What else there is, VM sockets above all, is not of the
 network namespace."""
 
+UNIX, INTERNET = 1, (2, 10)
+STREAM, KIND = 1, 0xF
+"""A kind of socket, and the bits that say it."""
+TCP = (0, 6)
+"""Protocols of a stream. Others than TCP, such as MPTCP, are not seen by Landlock."""
+FAST_OPEN = 0x20000000
+SENDS = {"sendto": 3, "sendmsg": 2, "sendmmsg": 3}
+"""Which argument are the flags: one of them connects on the way."""
+
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 MISSING = ("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register")
@@ -55,33 +70,40 @@ DENIED = (
     *("setdomainname", "memfd_secret"),
 )
 
+ALONE = ("listen", "shmget", "shmat", "semget", "msgget", "mq_open")
+"""Denied where no namespace is around the command: who listens can be reached from outside, and
+shared memory is that of the machine."""
+
 # fmt: off
 NUMBERS: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
-        "open": 2, "ioctl": 16, "socket": 41, "socketpair": 53, "clone": 56, "creat": 85,
-        "chmod": 90, "fchmod": 91, "ptrace": 101, "syslog": 103, "mknod": 133, "uselib": 134,
-        "vhangup": 153, "modify_ldt": 154, "pivot_root": 155, "adjtimex": 159, "chroot": 161,
-        "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166, "swapon": 167,
-        "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171, "iopl": 172,
-        "ioperm": 173, "init_module": 175, "delete_module": 176, "quotactl": 179,
-        "nfsservctl": 180, "lookup_dcookie": 212, "clock_settime": 227, "kexec_load": 246,
-        "add_key": 248, "request_key": 249, "keyctl": 250, "openat": 257, "mknodat": 259,
-        "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "name_to_handle_at": 303,
-        "open_by_handle_at": 304, "clock_adjtime": 305, "setns": 308, "process_vm_readv": 310,
-        "process_vm_writev": 311, "kcmp": 312, "finit_module": 313, "kexec_file_load": 320,
-        "bpf": 321, "userfaultfd": 323,
+        "open": 2, "ioctl": 16, "shmget": 29, "shmat": 30, "socket": 41, "sendto": 44,
+        "sendmsg": 46, "listen": 50, "socketpair": 53, "clone": 56, "semget": 64, "msgget": 68,
+        "creat": 85, "chmod": 90, "fchmod": 91, "ptrace": 101, "syslog": 103, "mknod": 133,
+        "uselib": 134, "vhangup": 153, "modify_ldt": 154, "pivot_root": 155, "adjtimex": 159,
+        "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166,
+        "swapon": 167, "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171,
+        "iopl": 172, "ioperm": 173, "init_module": 175, "delete_module": 176, "quotactl": 179,
+        "nfsservctl": 180, "lookup_dcookie": 212, "clock_settime": 227, "mq_open": 240,
+        "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "openat": 257,
+        "mknodat": 259, "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "prlimit64": 302,
+        "name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305, "sendmmsg": 307,
+        "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312,
+        "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
     },
     "aarch64": {
         "lookup_dcookie": 18, "ioctl": 29, "mknodat": 33, "umount2": 39, "mount": 40,
         "pivot_root": 41, "nfsservctl": 42, "chroot": 51, "fchmod": 52, "fchmodat": 53,
         "openat": 56, "vhangup": 58, "quotactl": 60, "acct": 89, "unshare": 97, "kexec_load": 104,
         "init_module": 105, "delete_module": 106, "clock_settime": 112, "syslog": 116,
-        "ptrace": 117, "reboot": 142, "sethostname": 161, "setdomainname": 162,
-        "settimeofday": 170, "adjtimex": 171, "socket": 198, "socketpair": 199, "add_key": 217,
-        "request_key": 218, "keyctl": 219, "clone": 220, "swapon": 224, "swapoff": 225,
-        "perf_event_open": 241, "name_to_handle_at": 264, "open_by_handle_at": 265,
-        "clock_adjtime": 266, "setns": 268, "process_vm_readv": 270, "process_vm_writev": 271,
-        "kcmp": 272, "finit_module": 273, "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
+        "ptrace": 117, "reboot": 142, "sethostname": 161, "setdomainname": 162, "settimeofday": 170,
+        "adjtimex": 171, "mq_open": 180, "msgget": 186, "semget": 190, "shmget": 194, "shmat": 196,
+        "socket": 198, "socketpair": 199, "listen": 201, "sendto": 206, "sendmsg": 211,
+        "add_key": 217, "request_key": 218, "keyctl": 219, "clone": 220, "swapon": 224,
+        "swapoff": 225, "perf_event_open": 241, "prlimit64": 261, "name_to_handle_at": 264,
+        "open_by_handle_at": 265, "clock_adjtime": 266, "setns": 268, "sendmmsg": 269,
+        "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "finit_module": 273,
+        "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
     },
 }
 ALIKE: Mapping[str, int] = {
@@ -94,8 +116,9 @@ ALIKE: Mapping[str, int] = {
 # fmt: on
 
 
-def program(machine: str = "") -> bytes | None:
-    """The filter for this machine; None where there is none for its kind of processor."""
+def program(machine: str = "", *, alone: bool = False) -> bytes | None:
+    """The filter for this machine; None where there is none for its kind of processor. It denies
+    more where it is alone: without namespaces around the command."""
     machine = machine or platform.machine()
     if machine not in ARCHITECTURES:
         return None
@@ -113,6 +136,8 @@ def program(machine: str = "") -> bytes | None:
     lines += _on(numbers["clone"], 0, [(IF_ANY_BIT, 0, 1, NEW_NAMESPACES), _error(errno.EPERM)])
     for request in (TIOCSTI, TIOCLINUX):
         lines += _on(numbers["ioctl"], 1, [(IF_EQUAL, 0, 1, request), _error(errno.EPERM)])
+    if alone:
+        lines += _without_namespaces(numbers)
     for call in ("socket", "socketpair"):
         lines += _on(numbers[call], 0, _other_than(FAMILIES, errno.EAFNOSUPPORT))
     for call, mode in SET_MODE.items():
@@ -123,6 +148,38 @@ def program(machine: str = "") -> bytes | None:
             lines += _on(numbers[call], flags, _creating(flags + 1))
     lines.append((RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("<HBBI", *line) for line in lines)
+
+
+def load(code: bytes | None) -> None:
+    """Holds this process to the filter, and all that it starts."""
+    if code is None:
+        raise OSError(f"there is no filter of system calls for {platform.machine()}")
+    libc: Any = ctypes.CDLL(None, use_errno=True)
+    lines = ctypes.create_string_buffer(code, len(code))
+    program = _Program(len(code) // 8, ctypes.addressof(lines))
+    if libc.prctl(SET_FILTER, BY_PROGRAM, ctypes.byref(program), 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"the filter of system calls is refused: {os.strerror(number)}")
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("lines", ctypes.c_ushort), ("first", ctypes.c_void_p))
+
+
+def _without_namespaces(numbers: Mapping[str, int]) -> list[tuple[int, int, int, int]]:
+    """Sockets are for TCP alone, and in pairs: by one with a name the desktop, Docker or the SSH
+    agent could be asked to do something outside. A limit is set for oneself only."""
+    lines = _refused(numbers, ALONE, errno.EPERM)
+    lines += _on(numbers["socket"], 0, _other_than(INTERNET, errno.EACCES))
+    kind = [(AND, 0, 0, KIND), *_other_than((STREAM,), errno.EACCES)]
+    lines += _on(numbers["socket"], 1, kind)
+    lines += _on(numbers["socket"], 2, _other_than(TCP, errno.EACCES))
+    lines += _on(numbers["socketpair"], 0, _other_than((UNIX,), errno.EACCES))
+    lines += _on(numbers["prlimit64"], 0, _other_than((0,), errno.EPERM))
+    for call, flags in SENDS.items():
+        fast = [(IF_ANY_BIT, 0, 1, FAST_OPEN), _error(errno.EACCES)]
+        lines += _on(numbers[call], flags, fast)
+    return lines
 
 
 def _error(number: int) -> tuple[int, int, int, int]:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
+from agents_manager.sandbox import tree
 from agents_manager.sandbox.bubblewrap import EGRESS, FAILED, LIMIT, MEGABYTE, Bounds, Cage
 from agents_manager.sandbox.egress import CHUNK, HEAD_BYTES, Proxy
 
@@ -26,27 +27,35 @@ Start = Callable[[], "subprocess.Popen[bytes]"]
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-def follow(cage: Cage, spool: Path, start: Start) -> int:
-    return asyncio.run(_follow(cage, spool, start))
+def follow(cage: Cage, ways: Path | socket.socket, start: Start) -> int:
+    """The ways out lie in a folder that the command sees; or the proxy listens at a socket of this
+    machine, whose other ports need no way."""
+    return asyncio.run(_follow(cage, ways, start))
 
 
-async def _follow(cage: Cage, spool: Path, start: Start) -> int:
+async def _follow(cage: Cage, ways: Path | socket.socket, start: Start) -> int:
     async with AsyncExitStack() as stack:
-        if cage.talks:
-            log = cage.log and cage.log / EGRESS_LOG
-            proxy = Proxy(cage.hosts, cage.private, log)
-            await stack.enter_async_context(await _listening(proxy.serve, spool, EGRESS))
-        for port in cage.ports:
-            await stack.enter_async_context(await _listening(_to_port(port), spool, str(port)))
+        for server in await _ways_out(cage, ways):
+            await stack.enter_async_context(server)
         # On the main thread, like all of asyncio: bubblewrap dies with the thread that started it.
         child = start()
         watching = asyncio.get_running_loop().create_task(_watch(cage, child.pid))
-        await _ended(child.pid)
+        await asyncio.to_thread(child.wait)
         watching.cancel()
         await asyncio.wait({watching})
         why = None if watching.cancelled() else watching.result()
         code = child.wait()
     return code if why is None else _say(cage, why)
+
+
+async def _ways_out(cage: Cage, ways: Path | socket.socket) -> list[asyncio.Server]:
+    proxy = Proxy(cage.hosts, cage.private, cage.log and cage.log / EGRESS_LOG)
+    if not isinstance(ways, Path):
+        return [await asyncio.start_server(proxy.serve, sock=ways, limit=HEAD_BYTES)]
+    servers = [await _listening(_to_port(port), ways, str(port)) for port in cage.ports]
+    if cage.talks:
+        servers.append(await _listening(proxy.serve, ways, EGRESS))
+    return servers
 
 
 async def _listening(serve: Serve, folder: Path, name: str) -> asyncio.Server:
@@ -84,16 +93,6 @@ async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> Non
         sink.write_eof()
 
 
-async def _ended(pid: int) -> None:
-    ended = asyncio.Event()
-    fd = os.pidfd_open(pid)
-    loop = asyncio.get_running_loop()
-    loop.add_reader(fd, ended.set)
-    await ended.wait()
-    loop.remove_reader(fd)
-    os.close(fd)
-
-
 def _say(cage: Cage, why: str) -> int:
     sys.stderr.write(f"{why}\n")
     if cage.log is not None:
@@ -124,7 +123,7 @@ async def _watch(cage: Cage, pid: int) -> str:
 def too_much_memory(pid: int, bounds: Bounds) -> str | None:
     if bounds.memory_mb is None:
         return None
-    used = sum(_memory(each) for each in _tree(pid)) // MEGABYTE
+    used = sum(_memory(each) for each in (pid, *tree.below(pid))) // MEGABYTE
     if used <= bounds.memory_mb:
         return None
     return (
@@ -149,21 +148,6 @@ def too_much_disk(cage: Cage, before: int) -> str | None:
         if room.f_bavail * room.f_frsize < FREE_MB * MEGABYTE:
             return f"The sandbox ended it: the disk of {path} is nearly full."
     return None
-
-
-def _tree(pid: int) -> list[int]:
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208 - names are all it takes
-        if name.isdigit():
-            with suppress(OSError, IndexError):
-                told = Path("/proc", name, "stat").read_bytes().rpartition(b")")[2].split()
-                children.setdefault(int(told[1]), []).append(int(name))
-    found, ahead = [pid], [pid]
-    while ahead:
-        below = children.get(ahead.pop(), [])
-        found += below
-        ahead += below
-    return found
 
 
 def _memory(pid: int) -> int:

@@ -13,7 +13,7 @@ class Keeping:
     """How well agents are kept here."""
 
     level: str
-    """`S3`, or `none` where nothing keeps them."""
+    """`S3`, `S2`, `S1`, or `none` where nothing keeps them."""
     why: str
     """In a sentence."""
     way_out: str = ""
