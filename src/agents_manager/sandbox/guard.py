@@ -5,13 +5,14 @@ launcher, whichever ends first."""
 import json
 import os
 import signal
+import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from agents_manager.sandbox import inside, landlock, seccomp, tree
+from agents_manager.sandbox import connecting, inside, landlock, seccomp, tree
 
 Told = Mapping[str, Any]
 Measure = Callable[[Told], None]
@@ -29,7 +30,10 @@ def _files_and_ports(told: Told) -> None:
 
 def _system_calls(told: Told) -> None:
     landlock.no_new_privileges()
-    seccomp.load(seccomp.program(alone=True))
+    listener = seccomp.load(seccomp.program(alone=True))
+    with socket.socket(fileno=told["questions"]) as outside:
+        socket.send_fds(outside, [b"x"], [listener])
+    os.close(listener)
 
 
 MEASURES: dict[str, Measure] = {
@@ -44,14 +48,18 @@ def main(descriptor: int, lifeline: int) -> NoReturn:
         told: dict[str, Any] = json.loads(file.read())
     os.setsid()
     tree.adoptive()
+    here, there = socket.socketpair()
     command = os.fork()
     if command == 0:
         os.close(lifeline)
+        here.close()
         os.setsid()
-        inside.become(told, _held)
+        inside.become({**told, "questions": there.detach()}, _held)
+    there.close()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda number, _: _hand_on(command, number))
     threading.Thread(target=_with_the_launcher, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=_answer, args=(here, told["ports"]), daemon=True).start()
     code = _ended(command)
     tree.end_below()
     # Not by way of Python's end: the other thread waits.
@@ -76,6 +84,13 @@ def _with_the_launcher(lifeline: int) -> None:
     os.read(lifeline, 1)
     tree.end_below()
     os._exit(1)
+
+
+def _answer(here: socket.socket, ports: Sequence[int]) -> None:
+    """The questions come by what the command hands over before it begins."""
+    _, listeners, _, _ = socket.recv_fds(here, 1, 1)
+    for listener in listeners:
+        connecting.serve(listener, ports)
 
 
 def _ended(command: int) -> int:

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -85,6 +85,11 @@ tried("files of the user can be read", reads_home)
 tried("the machine's own network can be reached", reaches_the_machine)
 tried("user namespaces can be made", becomes_root)
 if told["alone"]:
+    port = int(os.environ["HTTP_PROXY"].rpartition(":")[2])
+    try:
+        socket.create_connection(("127.0.0.1", port), 5).close()
+    except OSError as error:
+        sys.exit(f"The proxy cannot be reached: {error}.")
     tried("other programs can be asked by their sockets", asks_a_program)
     tried("datagrams can be sent", sends_a_datagram)
     tried("the network can be asked of the kernel", asks_the_kernel)
@@ -164,7 +169,7 @@ def _trial(level: Level) -> str | list[str]:
         argv = (sys.executable, "-I", "-S", "-c", ESCAPES, json.dumps(told))
         env = {"PATH": os.defpath}
         cage = Cage(argv=argv, cwd=work, writes=(work,), hides=(folder,), env=env, level=level)
-        return _came(cage)
+        return _came(cage if level is Level.S3 else replace(cage, hosts=("probe.invalid",)))
 
 
 def _came(cage: Cage) -> str | list[str]:

@@ -13,6 +13,8 @@ from typing import Any
 ALLOW = 0x7FFF0000
 KILL = 0x80000000
 ERRNO = 0x00050000
+ASK = 0x7FC00000
+"""A process outside is asked, and answers in the place of the kernel."""
 
 # Where the data that a filter looks at has its parts.
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
@@ -20,8 +22,9 @@ NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16
 LOAD, AND, RETURN = 0x20, 0x54, 0x06
 IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT = 0x15, 0x35, 0x45
 
-SET_FILTER, BY_PROGRAM = 22, 2
-"""Of `prctl`."""
+SET_FILTER = 1
+LISTENER, UNDISTURBED = 8, 32
+"""Give back what questions come by; and no signal takes one back that was read."""
 
 X32 = 0x40000000
 """On x86_64 the same calls have further numbers, from here on."""
@@ -77,19 +80,20 @@ shared memory is that of the machine."""
 # fmt: off
 NUMBERS: Mapping[str, Mapping[str, int]] = {
     "x86_64": {
-        "open": 2, "ioctl": 16, "shmget": 29, "shmat": 30, "socket": 41, "sendto": 44,
-        "sendmsg": 46, "listen": 50, "socketpair": 53, "clone": 56, "semget": 64, "msgget": 68,
-        "creat": 85, "chmod": 90, "fchmod": 91, "ptrace": 101, "syslog": 103, "mknod": 133,
-        "uselib": 134, "vhangup": 153, "modify_ldt": 154, "pivot_root": 155, "adjtimex": 159,
-        "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165, "umount2": 166,
-        "swapon": 167, "swapoff": 168, "reboot": 169, "sethostname": 170, "setdomainname": 171,
-        "iopl": 172, "ioperm": 173, "init_module": 175, "delete_module": 176, "quotactl": 179,
-        "nfsservctl": 180, "lookup_dcookie": 212, "clock_settime": 227, "mq_open": 240,
-        "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250, "openat": 257,
-        "mknodat": 259, "fchmodat": 268, "unshare": 272, "perf_event_open": 298, "prlimit64": 302,
-        "name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305, "sendmmsg": 307,
-        "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312,
-        "finit_module": 313, "kexec_file_load": 320, "bpf": 321, "userfaultfd": 323,
+        "open": 2, "ioctl": 16, "shmget": 29, "shmat": 30, "socket": 41, "connect": 42,
+        "sendto": 44, "sendmsg": 46, "listen": 50, "socketpair": 53, "clone": 56, "semget": 64,
+        "msgget": 68, "creat": 85, "chmod": 90, "fchmod": 91, "ptrace": 101, "syslog": 103,
+        "mknod": 133, "uselib": 134, "vhangup": 153, "modify_ldt": 154, "pivot_root": 155,
+        "adjtimex": 159, "chroot": 161, "acct": 163, "settimeofday": 164, "mount": 165,
+        "umount2": 166, "swapon": 167, "swapoff": 168, "reboot": 169, "sethostname": 170,
+        "setdomainname": 171, "iopl": 172, "ioperm": 173, "init_module": 175, "delete_module": 176,
+        "quotactl": 179, "nfsservctl": 180, "lookup_dcookie": 212, "clock_settime": 227,
+        "mq_open": 240, "kexec_load": 246, "add_key": 248, "request_key": 249, "keyctl": 250,
+        "openat": 257, "mknodat": 259, "fchmodat": 268, "unshare": 272, "perf_event_open": 298,
+        "prlimit64": 302, "name_to_handle_at": 303, "open_by_handle_at": 304, "clock_adjtime": 305,
+        "sendmmsg": 307, "setns": 308, "process_vm_readv": 310, "process_vm_writev": 311,
+        "kcmp": 312, "finit_module": 313, "seccomp": 317, "kexec_file_load": 320, "bpf": 321,
+        "userfaultfd": 323,
     },
     "aarch64": {
         "lookup_dcookie": 18, "ioctl": 29, "mknodat": 33, "umount2": 39, "mount": 40,
@@ -98,12 +102,12 @@ NUMBERS: Mapping[str, Mapping[str, int]] = {
         "init_module": 105, "delete_module": 106, "clock_settime": 112, "syslog": 116,
         "ptrace": 117, "reboot": 142, "sethostname": 161, "setdomainname": 162, "settimeofday": 170,
         "adjtimex": 171, "mq_open": 180, "msgget": 186, "semget": 190, "shmget": 194, "shmat": 196,
-        "socket": 198, "socketpair": 199, "listen": 201, "sendto": 206, "sendmsg": 211,
-        "add_key": 217, "request_key": 218, "keyctl": 219, "clone": 220, "swapon": 224,
-        "swapoff": 225, "perf_event_open": 241, "prlimit64": 261, "name_to_handle_at": 264,
-        "open_by_handle_at": 265, "clock_adjtime": 266, "setns": 268, "sendmmsg": 269,
-        "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "finit_module": 273,
-        "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
+        "socket": 198, "socketpair": 199, "listen": 201, "connect": 203, "sendto": 206,
+        "sendmsg": 211, "add_key": 217, "request_key": 218, "keyctl": 219, "clone": 220,
+        "swapon": 224, "swapoff": 225, "perf_event_open": 241, "prlimit64": 261,
+        "name_to_handle_at": 264, "open_by_handle_at": 265, "clock_adjtime": 266, "setns": 268,
+        "sendmmsg": 269, "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272,
+        "finit_module": 273, "seccomp": 277, "bpf": 280, "userfaultfd": 282, "kexec_file_load": 294,
     },
 }
 ALIKE: Mapping[str, int] = {
@@ -150,16 +154,20 @@ def program(machine: str = "", *, alone: bool = False) -> bytes | None:
     return b"".join(struct.pack("<HBBI", *line) for line in lines)
 
 
-def load(code: bytes | None) -> None:
-    """Holds this process to the filter, and all that it starts."""
+def load(code: bytes | None) -> int:
+    """Holds this process to the filter, and all that it starts. What questions come by is for a
+    process that is not."""
     if code is None:
         raise OSError(f"there is no filter of system calls for {platform.machine()}")
     libc: Any = ctypes.CDLL(None, use_errno=True)
     lines = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(lines))
-    if libc.prctl(SET_FILTER, BY_PROGRAM, ctypes.byref(program), 0, 0) != 0:
+    call = NUMBERS[platform.machine()]["seccomp"]
+    listener = libc.syscall(call, SET_FILTER, LISTENER | UNDISTURBED, ctypes.byref(program))
+    if listener < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"the filter of system calls is refused: {os.strerror(number)}")
+    return int(listener)
 
 
 class _Program(ctypes.Structure):
@@ -170,6 +178,7 @@ def _without_namespaces(numbers: Mapping[str, int]) -> list[tuple[int, int, int,
     """Sockets are for TCP alone, and in pairs: by one with a name the desktop, Docker or the SSH
     agent could be asked to do something outside. A limit is set for oneself only."""
     lines = _refused(numbers, ALONE, errno.EPERM)
+    lines += [(IF_EQUAL, 0, 1, numbers["connect"]), (RETURN, 0, 0, ASK)]
     lines += _on(numbers["socket"], 0, _other_than(INTERNET, errno.EACCES))
     kind = [(AND, 0, 0, KIND), *_other_than((STREAM,), errno.EACCES)]
     lines += _on(numbers["socket"], 1, kind)
