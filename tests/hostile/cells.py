@@ -91,12 +91,12 @@ class Cell:
         done = subprocess.run(argv, env={}, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
-    def started(self, *argv: str, **grants: Any) -> "subprocess.Popen[str]":
+    def started(self, *argv: str, off: str = "", **grants: Any) -> "subprocess.Popen[str]":
         """Another command in the sandbox, with a process group of its own."""
         wanted = {"cwd": self.work, "writes": (self.work,), "hides": (self.folder,), **grants}
         cage = Cage(argv=argv, env={"PATH": "/usr/bin:/bin"}, **wanted)
         return subprocess.Popen(
-            [*self.prefix, self.python, "-I", "-S", str(WITHOUT), str(SOURCES), "", cage.dumped()],
+            [*self.prefix, self.python, "-I", "-S", str(WITHOUT), str(SOURCES), off, cage.dumped()],
             env={},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agents_manager.sandbox import bubblewrap, landlock
+from agents_manager.sandbox.bubblewrap import Bounds
 from tests import debian, sandboxes
 from tests.hostile.cells import Cell, cell, marked
 from tests.runner_jobs import eventually
@@ -226,3 +227,21 @@ def test_its_processes_end_with_the_launcher(alone: Cell, how: str) -> None:
         child.kill()
     eventually(lambda: marked(marker) == [])
     child.communicate()
+
+
+def test_around_the_sandbox_of_a_mac_all_is_as_with_landlock(alone: Cell) -> None:
+    """But for the program itself, which is not here: the environment, the limits, the ending."""
+    marker = f"{alone.told['marker']}-mac"
+    script = f"ulimit -f; env | grep -c CANARY; setsid -f bash -c 'sleep 60; :' {marker}; exit 4"
+    bounds = {"bounds": Bounds(file_mb=1), "level": "S1", "off": "sandbox-exec"}
+    child = alone.started("bash", "-c", script, **bounds)
+    assert child.communicate() == ("1024\n0\n", "")
+    assert child.returncode == 4
+    assert marked(marker) == []
+
+
+def test_without_that_program_nothing_is_run(alone: Cell) -> None:
+    child = alone.started("touch", "ran", level="S1")
+    assert "sandbox-exec" in child.communicate()[1]
+    assert child.returncode == 127
+    assert not (alone.work / "ran").exists()

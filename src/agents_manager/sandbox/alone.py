@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents_manager.sandbox import bubblewrap, landlock, telling, tree
+from agents_manager.sandbox import bubblewrap, landlock, seatbelt, telling, tree
 from agents_manager.sandbox.bubblewrap import PACKAGE, Bounds, Cage
 from agents_manager.sandbox.telling import in_memory
 
@@ -23,13 +23,16 @@ START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents_manager.sandbox import guard; "
     "guard.main(*map(int, sys.argv[1:]))"
 )
+LANDLOCK = "S2"
+"""The level at which it does; at the other one macOS has a sandbox of its own."""
 GUARD = (sys.executable, "-I", "-S", "-c", START, str(PACKAGE.parents[1]))
 
 
 def run(cage: Cage, umask: int) -> int:
     if bubblewrap.is_root():
         raise PermissionError("what root starts is kept by bubblewrap alone")
-    landlock.check(cage)
+    if cage.level == LANDLOCK:
+        landlock.check(cage)
     with (
         tempfile.TemporaryDirectory(prefix="am-own-", ignore_cleanup_errors=True) as folder,
         socket.create_server(("127.0.0.1", 0)) as door,
@@ -62,13 +65,18 @@ def _followed(cage: Cage, door: socket.socket, argv: Sequence[str], passed: Sequ
 
 
 def _told(cage: Cage, umask: int, proxy: int) -> dict[str, Any]:
-    rules = landlock.rules(cage, [*cage.ports, *([proxy] if cage.talks else [])])
+    ports = [*cage.ports, *([proxy] if cage.talks else [])]
     told = telling.told(replace(cage, bounds=_besides(cage.bounds)), umask, proxy)
+    if cage.level != LANDLOCK:
+        return {**told, "argv": seatbelt.command(cage, ports), "rules": None}
+    rules = landlock.rules(cage, ports)
     return {
         **told,
-        "reads": [str(path) for path in rules.reads],
-        "writes": [str(path) for path in rules.writes],
-        "ports": list(rules.ports),
+        "rules": {
+            "reads": [str(path) for path in rules.reads],
+            "writes": [str(path) for path in rules.writes],
+            "ports": list(rules.ports),
+        },
     }
 
 

@@ -23,6 +23,9 @@ SPOOL = "/run/agents-manager"
 EGRESS = "egress"
 EGRESS_PORT = 3128
 
+HIDDEN = ("/root", "/home", "/run", "/var/tmp", "/tmp", "/Users", "/private/var/folders")  # noqa: S108
+"""Homes and places for what is temporary; the last two are those of a Mac."""
+
 FAILED = 125
 """The exit code where the sandbox itself could not be had, or ended the command."""
 LIMIT = "limit"
@@ -253,8 +256,8 @@ def arguments(cage: Cage, given: Given) -> list[str]:
 def hidden(cage: Cage) -> list[Path]:
     """Places that are empty inside, the outer ones first. Sockets of other programs lie there, too:
     Docker's, the SSH agent's, the desktop's."""
-    usual = (Path("/root"), Path("/home"), Path.home(), Path("/run"), Path("/var/tmp"))  # noqa: S108
-    places = {place.resolve() for place in (*usual, Path("/tmp"), *cage.hides)}  # noqa: S108
+    usual = [Path.home(), *map(Path, HIDDEN)]
+    places = {place.resolve() for place in (*usual, *cage.hides)}
     return sorted(place for place in places if place.is_dir() and place != Path("/"))
 
 

@@ -19,11 +19,12 @@ Measure = Callable[[Told], None]
 
 
 def _files_and_ports(told: Told) -> None:
+    rules = told["rules"]
     landlock.hold(
         landlock.Rules(
-            reads=[Path(path) for path in told["reads"]],
-            writes=[Path(path) for path in told["writes"]],
-            ports=told["ports"],
+            reads=[Path(path) for path in rules["reads"]],
+            writes=[Path(path) for path in rules["writes"]],
+            ports=rules["ports"],
         )
     )
 
@@ -59,7 +60,8 @@ def main(descriptor: int, lifeline: int) -> NoReturn:
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda number, _: _hand_on(command, number))
     threading.Thread(target=_with_the_launcher, args=(lifeline,), daemon=True).start()
-    threading.Thread(target=_answer, args=(here, told["ports"]), daemon=True).start()
+    if told["rules"]:
+        threading.Thread(target=_answer, args=(here, told["rules"]["ports"]), daemon=True).start()
     code = _ended(command)
     tree.end_below()
     # Not by way of Python's end: the other thread waits.
@@ -67,8 +69,10 @@ def main(descriptor: int, lifeline: int) -> NoReturn:
 
 
 def _held(told: Told) -> None:
-    for measure in MEASURES.values():
-        measure(told)
+    """On a Mac the command line itself begins with what holds the command."""
+    if told["rules"]:
+        for measure in MEASURES.values():
+            measure(told)
 
 
 def _hand_on(command: int, number: int) -> None:

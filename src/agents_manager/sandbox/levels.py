@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from agents_manager.sandbox import bubblewrap, landlock
+from agents_manager.sandbox import bubblewrap, landlock, seatbelt
 from agents_manager.sandbox.bubblewrap import Cage
 
 PATIENCE_S = 20.0
@@ -60,7 +60,7 @@ def tried(name, way):
     try:
         if way():
             open_ways.append(name)
-    except OSError:
+    except (OSError, AttributeError):
         pass
 def reads_home():
     return open(told["canary"]).read() == "canary"
@@ -69,8 +69,7 @@ def reaches_the_machine():
         return True
 def becomes_root():
     import ctypes
-    libc = ctypes.CDLL(None)
-    return libc.unshare(0x10000000) == 0 or 0 in os.getresuid()
+    return os.geteuid() == 0 or ctypes.CDLL(None).unshare(0x10000000) == 0
 def asks_a_program():
     with socket.socket(socket.AF_UNIX) as door:
         door.connect(told["door"])
@@ -100,8 +99,10 @@ with open("came.txt", "w") as file:
 
 def probe() -> Found:
     """The strongest that holds. What is missing for a stronger one is told with it."""
+    if sys.platform == "darwin":
+        return by_seatbelt()
     if sys.platform != "linux":
-        return Found(Level.NONE, "There is a sandbox for Linux alone.")
+        return Found(Level.NONE, "There is a sandbox for Linux and macOS alone.")
     best = by_bubblewrap()
     if best.level is Level.S3:
         return best
@@ -139,6 +140,21 @@ def by_landlock() -> Found:
         return _broken(trial)
     signals = "" if known >= landlock.SCOPES else " Before Linux 6.12, signals are not kept in."
     return Found(Level.S2, f"Landlock holds: six ways out were tried in vain.{signals}")
+
+
+def by_seatbelt() -> Found:
+    if bubblewrap.is_root():
+        why = "The sandbox of macOS (S1) does not keep root."
+        return Found(Level.NONE, why, "Run Agents Manager as a user who is not root")
+    if not Path(seatbelt.PROGRAM).exists():
+        return Found(Level.NONE, f"There is no {seatbelt.PROGRAM}.")
+    trial = _trial(Level.S1)
+    if isinstance(trial, str):
+        return Found(Level.NONE, f"The sandbox of macOS does not work here: {trial}")
+    if trial:
+        return _broken(trial)
+    why = "The sandbox of macOS holds: six ways out were tried in vain. S3 and S2 take Linux."
+    return Found(Level.S1, why, "Run Agents Manager in a virtual machine with Linux")
 
 
 def _broken(open_ways: Sequence[str]) -> Found:

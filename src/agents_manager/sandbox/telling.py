@@ -1,6 +1,8 @@
 """What the process is told that becomes the command."""
 
 import os
+import sys
+import tempfile
 from typing import Any
 
 from agents_manager.sandbox.bubblewrap import EGRESS_PORT, MEGABYTE, Bounds, Cage
@@ -45,8 +47,15 @@ def limits(bounds: Bounds) -> dict[str, int]:
 
 def in_memory(data: bytes) -> int:
     """A file without a name, open at its beginning."""
-    fd = os.memfd_create("agents-manager", os.MFD_CLOEXEC)
+    fd = _nameless()
     with os.fdopen(os.dup(fd), "wb") as file:
         file.write(data)
     os.lseek(fd, 0, os.SEEK_SET)
     return fd
+
+
+def _nameless() -> int:
+    if sys.platform == "linux":
+        return os.memfd_create("agents-manager", os.MFD_CLOEXEC)
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())

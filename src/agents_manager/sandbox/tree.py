@@ -8,6 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+CHILD_SUBREAPER = 36
+"""Of `prctl`."""
 LONG_S = 10.0
 ROUND_S = 0.01
 
@@ -41,10 +43,11 @@ def end_below() -> None:
 
 
 def adoptive() -> None:
-    """Processes below this one whose parents end become its children."""
-    import ctypes
+    """Processes below this one whose parents end become its children. A Mac knows no such thing."""
+    if sys.platform == "linux":
+        import ctypes
 
-    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+        ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _parents() -> list[tuple[int, int]]:
