@@ -128,6 +128,9 @@ class SandboxConfig(_Keys):
     write: tuple[str, ...] = ()
     """Folders outside of the workspace that they may write, such as a cache. What an agent writes
     there, others read."""
+    lock_settings: bool = True
+    """Whether files in the workspace by which commands are run, such as `.claude`, `.vscode` or
+    `.envrc`, cannot be changed by agents. With `false` they can, and it is pointed out."""
     memory_mb: _Size | None = 8_192
     """How much memory a run may use, all its processes together; null for no limit."""
     disk_mb: _Size | None = 20_480
@@ -146,6 +149,7 @@ class SandboxConfig(_Keys):
             addresses=self.addresses,
             reads=[home / Path(path).expanduser() for path in self.read],
             writes=[home / Path(path).expanduser() for path in self.write],
+            lock_settings=self.lock_settings,
             bounds=Bounds(
                 memory_mb=self.memory_mb,
                 disk_mb=self.disk_mb,

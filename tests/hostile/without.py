@@ -21,33 +21,6 @@ from agents_manager.sandbox import (
 )
 
 
-def off(measure: str) -> None:
-    match measure:
-        case "environment":
-            launch._started = _with_environment
-        case "limits":
-            telling.limits = lambda bounds: {}
-        case "other user":
-            cage = bubblewrap.Cage.loaded(sys.argv[3])
-            launch.INSIDE = next(path for path in cage.reads if path.name == "stays-root.py")
-        case "read-only root":
-            bubblewrap.MEASURES[measure] = lambda cage, given: ["--bind", "/", "/"]
-        case "shown read-only":
-            bubblewrap.MEASURES["granted"] = _all_writable(bubblewrap.MEASURES["granted"])
-        case "names":
-            egress.check = lambda asked, hosts, private: True
-        case "addresses":
-            connecting.granted = lambda address, ports: True
-        case "sandbox-exec":
-            seatbelt.command = lambda cage, ports: list(cage.argv)
-        case "end of all":
-            tree.end_below = lambda: None
-        case "rules" | "filter":
-            del guard.MEASURES[measure]
-        case _:
-            del bubblewrap.MEASURES[measure]
-
-
 def _with_environment(argv: Sequence[str], passed: Sequence[int]) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(argv, env=dict(os.environ), cwd="/", pass_fds=passed, umask=0o022)
 
@@ -57,6 +30,34 @@ def _all_writable(measure: bubblewrap.Measure) -> bubblewrap.Measure:
         return [part.replace("--ro-bind", "--bind") for part in measure(cage, given)]
 
     return granted
+
+
+REPLACED: dict[str, tuple[object, str, object]] = {
+    "environment": (launch, "_started", _with_environment),
+    "limits": (telling, "limits", lambda bounds: {}),
+    "names": (egress, "check", lambda asked, hosts, private: True),
+    "addresses": (connecting, "granted", lambda address, ports: True),
+    "sandbox-exec": (seatbelt, "command", lambda cage, ports: list(cage.argv)),
+    "end of all": (tree, "end_below", lambda: None),
+}
+
+
+def off(measure: str) -> None:
+    if measure in REPLACED:
+        setattr(*REPLACED[measure])
+        return
+    match measure:
+        case "other user":
+            cage = bubblewrap.Cage.loaded(sys.argv[3])
+            launch.INSIDE = next(path for path in cage.reads if path.name == "stays-root.py")
+        case "read-only root":
+            bubblewrap.MEASURES[measure] = lambda cage, given: ["--bind", "/", "/"]
+        case "shown read-only":
+            bubblewrap.MEASURES["granted"] = _all_writable(bubblewrap.MEASURES["granted"])
+        case "rules" | "filter":
+            del guard.MEASURES[measure]
+        case _:
+            del bubblewrap.MEASURES[measure]
 
 
 for named in filter(None, sys.argv[2].split(",")):

@@ -128,6 +128,41 @@ async def test_so_does_the_set_up(world: World, own_home: Path) -> None:
     assert "ready" in said(world, view.runs[0])
 
 
+HOSTILE = """\
+echo '{"hooks": "evil"}' > .claude/settings.json && echo changed settings
+echo evil > .envrc && echo changed envrc
+rm -rf .claude && echo removed settings
+mv .envrc away && echo moved envrc
+echo '{"mcpServers": "evil"}' > .mcp.json && echo made mcp
+echo ended
+"""
+
+
+@pytest.mark.parametrize("locked", [True, False])
+async def test_files_by_which_commands_are_run_stay_as_they_are(world: World, locked: bool) -> None:
+    """What is not there yet can be made, and is pointed out."""
+    settings = world.s.home / "config.json"
+    told = json.loads(settings.read_text())
+    told["sandbox"]["lockSettings"] = locked
+    settings.write_text(json.dumps(told))
+    (world.repo / ".claude").mkdir()
+    (world.repo / ".claude/settings.json").write_text("{}\n")
+    (world.repo / ".envrc").write_text("use nix\n")
+    run(world.repo, "add", "-f", ".claude", ".envrc")
+    run(world.repo, "commit", "-qm", "Settings of the repository")
+    view = await worked(world, HOSTILE + WORKS)
+    printed = said(world, view.runs[0])
+    assert "ended" in printed
+    assert ("changed settings" in printed) is not locked
+    assert ("changed envrc" in printed) is not locked
+    assert ("removed settings" in printed) is not locked
+    assert ("moved envrc" in printed) is not locked
+    assert "made mcp" in printed
+    [pointed_out] = [e for e in await world.events(view.task) if e.type == "policy.changed"]
+    flagged = [".mcp.json"] if locked else [".claude/settings.json", ".envrc", ".mcp.json"]
+    assert pointed_out.data["files"] == flagged
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [

@@ -19,6 +19,7 @@ GOLDEN = """\
 (allow file-write* (subpath "/Users/ada/odd \\"name\\\\"))
 (deny file-write* (subpath "/Users/ada/.nvm"))
 (deny file-write* (subpath "/Users/ada/data/work/.git"))
+(deny file-write* (subpath "/Users/ada/data/work/.envrc"))
 (allow network-outbound (remote ip "localhost:3128"))
 (allow network-outbound (remote ip "localhost:8000"))
 """
@@ -31,7 +32,8 @@ def cage(monkeypatch: pytest.MonkeyPatch) -> Cage:
     hidden, shown = [Path("/private/tmp"), Path("/Users")], [Path("/Users/ada/.nvm"), work / ".git"]
     monkeypatch.setattr(bubblewrap, "hidden", lambda cage: hidden)
     monkeypatch.setattr(bubblewrap, "shown", lambda cage: shown)
-    return Cage(argv=("make",), cwd=work, writes=(work, Path('/Users/ada/odd "name\\')))
+    writes = (work, Path('/Users/ada/odd "name\\'))
+    return Cage(argv=("make",), cwd=work, writes=writes, locks=(work / ".envrc",))
 
 
 def test_it_denies_what_is_hidden_and_allows_what_was_granted(cage: Cage) -> None:

@@ -23,6 +23,7 @@ from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
 from agents_manager.flow import agents, pipelines
+from agents_manager.sandbox import cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
 from agents_manager.store.database import schema_of
@@ -36,6 +37,7 @@ GIT = (2, 38)
 MEGABYTE = 1024 * 1024
 TOO_LITTLE = 100 * MEGABYTE
 LITTLE = 1024 * MEGABYTE
+SYSTEMD = Path("/run/systemd/system")
 LATE = timedelta(minutes=10)
 SKEW = timedelta(minutes=1)
 
@@ -52,6 +54,7 @@ async def examine(place: Settings) -> list[Finding]:
     found = [_python(), await _git(), await _identity(), _home(place.home), _disk(place.home)]
     found += [_token(place.home / "token"), _user_config(place.home)]
     found.append(await asyncio.to_thread(_sandbox, place.home))
+    found.append(await asyncio.to_thread(_limits))
     database = await asyncio.to_thread(_database, place)
     found.append(database)
     found.append(await asyncio.to_thread(_engine_database, place))
@@ -150,12 +153,21 @@ def _sandbox(home: Path) -> Finding:
     except InvalidConfig:
         rules = Rules()
     keeping = Keeper(home, lambda: rules, bootstrap.LEVELS).keeping()
-    if keeping.level != UNSANDBOXED:
-        return Finding("sandbox", "ok", f"{keeping.level}. {keeping.why}")
+    if keeping.level != UNSANDBOXED and not keeping.required:
+        return Finding("sandbox", "ok", f"{keeping.level}. {keeping.why}", keeping.way_out)
     text = f"{keeping.why} Agents would work with your rights, once you consent."
     if keeping.required:
-        text = f"{keeping.why} No agent is started, as sandbox.level asks for one."
+        text = f"{keeping.why} No agent is started, as sandbox.level asks for more."
     return Finding("sandbox", "fail" if keeping.required else "warn", text, keeping.way_out)
+
+
+def _limits() -> Finding:
+    """By trying it, too."""
+    why = cgroup.probe()
+    if why is None:
+        return Finding("limits", "ok", "Memory and processes are held by control groups.")
+    text = f"Memory is looked at once a second: {why}."
+    return Finding("limits", "ok", text, cgroup.WAY_OUT if SYSTEMD.exists() else "")
 
 
 def _broken(name: str, error: AgentsManagerError) -> Finding:

@@ -20,6 +20,13 @@ _NAMES = frozenset(
         *("jenkinsfile", "codeowners"),
     }
 )
+LOCKED = (
+    *(".agents-manager", ".claude", ".codex", ".gemini", ".opencode", ".qwen", ".kimi"),
+    *(".cursor", ".windsurf", ".vscode", ".idea", ".zed", ".devcontainer", ".husky", ".githooks"),
+    *(".mcp.json", ".envrc", ".pre-commit-config.yaml", "lefthook.yml", ".aider.conf.yml"),
+)
+"""Those by which commands are run: at the top of a workspace they are kept as they are while an
+agent works, where the sandbox can do it."""
 _WITHIN = ((".github", "workflows"), (".github", "actions"))
 _UNSEEN = ("Cf", "Mn")
 """Kinds of characters that some file systems pass over in names."""

@@ -17,6 +17,7 @@ from typing import Any
 
 from agents_manager.sandbox import bubblewrap, landlock, seatbelt, telling, tree
 from agents_manager.sandbox.bubblewrap import PACKAGE, Bounds, Cage
+from agents_manager.sandbox.cgroup import Group
 from agents_manager.sandbox.telling import in_memory
 
 START = (
@@ -55,8 +56,9 @@ def _followed(cage: Cage, door: socket.socket, argv: Sequence[str], passed: Sequ
 
     tree.adoptive()
 
-    def start() -> "subprocess.Popen[bytes]":
-        child = subprocess.Popen(argv, env={}, cwd="/", pass_fds=passed, umask=0o022)
+    def start(group: Group | None) -> "subprocess.Popen[bytes]":
+        line = group.joined(argv) if group else argv
+        child = subprocess.Popen(line, env={}, cwd="/", pass_fds=passed, umask=0o022)
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, lambda number, _: child.send_signal(number))
         return child

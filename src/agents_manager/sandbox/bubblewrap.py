@@ -76,6 +76,9 @@ class Cage:
     reads: Sequence[Path] = ()
     """What it may read although it lies in a hidden place, or inside of what it may change; what is
     not there is left out."""
+    locks: Sequence[Path] = ()
+    """Inside of what it may change, and not to be changed all the same; only where the sandbox can
+    do it (not by Landlock)."""
     logins: Mapping[str, str] = field(default_factory=dict[str, str])
     """Single files that it finds at other places, by these places. What it changes in them is
     changed for good."""
@@ -109,7 +112,7 @@ class Cage:
         known = {each.name for each in fields(cls)}
         if unknown := sorted(raw.keys() - known):
             raise ValueError(f"a cage has no {', '.join(unknown)}")
-        for name in ("writes", "reads", "hides"):
+        for name in ("writes", "reads", "hides", "locks"):
             raw[name] = tuple(Path(each) for each in raw.get(name, ()))
         raw["cwd"] = Path(raw["cwd"])
         raw["log"] = Path(raw["log"]) if raw.get("log") else None
@@ -197,6 +200,10 @@ def _granted(cage: Cage, given: Given) -> list[str]:
     return binds
 
 
+def _locked(cage: Cage, given: Given) -> list[str]:
+    return [part for path in cage.locks for part in ("--ro-bind", str(path), str(path))]
+
+
 def _logins(cage: Cage, given: Given) -> list[str]:
     binds: list[str] = []
     for places, how in ((cage.logins, "--bind"), (cage.settings, "--ro-bind")):
@@ -239,6 +246,7 @@ MEASURES: dict[str, Measure] = {
     "kernel settings": _kernel_settings,
     "hidden places": _hidden,
     "granted": _granted,
+    "locks": _locked,
     "logins": _logins,
     "ways out": _ways_out,
     "known user": _known_user,
@@ -287,7 +295,7 @@ def check(cage: Cage) -> None:
     places = [Path(place) for place in (*cage.logins, *cage.settings)]
     if cage.level != BUBBLEWRAP:  # There they are links of ours, made anew each time.
         places = [place.parent for place in places]
-    for path in (*cage.writes, *cage.reads, *places):
+    for path in (*cage.writes, *cage.reads, *cage.locks, *places):
         for above in cage.writes:
             inside = path != above and path.is_relative_to(above)
             if inside and path.resolve() != above.resolve() / path.relative_to(above):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agents_manager.domain import policy
 from agents_manager.flow.ports import CutShort, Job, Keeping, Turn
 from agents_manager.sandbox import bubblewrap
 from agents_manager.sandbox.bubblewrap import LIMIT, TROUBLE, Bounds, Cage
@@ -31,6 +32,7 @@ class Rules:
     """`host:port` of a private network."""
     reads: Sequence[Path] = ()
     writes: Sequence[Path] = ()
+    lock_settings: bool = True
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -74,6 +76,7 @@ class Keeper:
                 *(*needs.shown, *turn.reach.reads, *rules.reads),
                 *programs([job.argv[0], *needs.programs], env),
             ),
+            locks=locked(turn.workspace) if rules.lock_settings and not turn.only_reads else (),
             logins={str(place): str(source) for place, source in needs.logins.items()},
             settings={str(place): str(source) for place, source in needs.settings.items()},
             hides=(self._home, Path.home(), Path(turn.project.path)),
@@ -122,6 +125,13 @@ class Keeper:
             return CutShort(kind="limit", why=said)
         said = _said(dir / LOG / TROUBLE)
         return None if said is None else CutShort(kind="failed", why=said)
+
+
+def locked(workspace: Path) -> tuple[Path, ...]:
+    """What is there of the files by which a repository has commands run. What is not there yet can
+    be made, and is pointed out then; so is a link that leads elsewhere by then."""
+    places = (workspace / name for name in policy.LOCKED)
+    return tuple(place for place in places if place.exists() and not place.is_symlink())
 
 
 def _said(file: Path) -> str | None:

@@ -88,7 +88,9 @@ def _followed(cage: Cage, spool: Path, argv: Sequence[str], passed: Sequence[int
     # Imported late: what neither talks nor is looked at starts faster without.
     from agents_manager.sandbox import watch
 
-    return watch.follow(cage, spool, lambda: _started(argv, passed))
+    return watch.follow(
+        cage, spool, lambda group: _started(group.joined(argv) if group else argv, passed)
+    )
 
 
 def _started(argv: Sequence[str], passed: Sequence[int]) -> "subprocess.Popen[bytes]":

@@ -38,7 +38,7 @@ def profile(cage: Cage, ports: Sequence[int]) -> str:
         "(allow file-read-metadata)",
         *_rules("allow", "file-read*", [*bubblewrap.shown(cage), *bubblewrap.changed(cage)]),
         *_rules("allow", "file-write*", bubblewrap.changed(cage)),
-        *_rules("deny", "file-write*", bubblewrap.shown(cage)),
+        *_rules("deny", "file-write*", [*bubblewrap.shown(cage), *cage.locks]),
         *(f'(allow network-outbound (remote ip "localhost:{port}"))' for port in ports),
     ]
     return BASE + "".join(f"{line}\n" for line in lines)

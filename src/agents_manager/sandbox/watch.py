@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
-from agents_manager.sandbox import tree
+from agents_manager.sandbox import cgroup, tree
 from agents_manager.sandbox.bubblewrap import EGRESS, FAILED, LIMIT, MEGABYTE, Bounds, Cage
 from agents_manager.sandbox.egress import CHUNK, HEAD_BYTES, Proxy
 
@@ -23,7 +23,7 @@ RESTS = 20
 FREE_MB = 256
 """With less room on the disk nothing may go on writing."""
 
-Start = Callable[[], "subprocess.Popen[bytes]"]
+Start = Callable[[cgroup.Group | None], "subprocess.Popen[bytes]"]
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -37,15 +37,29 @@ async def _follow(cage: Cage, ways: Path | socket.socket, start: Start) -> int:
     async with AsyncExitStack() as stack:
         for server in await _ways_out(cage, ways):
             await stack.enter_async_context(server)
-        # On the main thread, like all of asyncio: bubblewrap dies with the thread that started it.
-        child = start()
-        watching = asyncio.get_running_loop().create_task(_watch(cage, child.pid))
-        await asyncio.to_thread(child.wait)
-        watching.cancel()
-        await asyncio.wait({watching})
-        why = None if watching.cancelled() else watching.result()
-        code = child.wait()
-    return code if why is None else _say(cage, why)
+        group = _group(cage.bounds)
+        try:
+            # On the main thread, like all of asyncio: bubblewrap dies with the one it began on.
+            child = start(group)
+            watching = asyncio.get_running_loop().create_task(_watch(cage, child.pid, group))
+            await asyncio.to_thread(child.wait)
+            watching.cancel()
+            await asyncio.wait({watching})
+            why = None if watching.cancelled() else watching.result()
+            if group is not None and group.ran_out:
+                why = out_of_memory(cage.bounds)
+        finally:
+            if group is not None:
+                group.close()
+    return child.returncode if why is None else _say(cage, why)
+
+
+def _group(bounds: Bounds) -> cgroup.Group | None:
+    """None where there is none to be had: then it is looked at what is used."""
+    try:
+        return cgroup.make(bounds)
+    except (cgroup.Unavailable, OSError):
+        return None
 
 
 async def _ways_out(cage: Cage, ways: Path | socket.socket) -> list[asyncio.Server]:
@@ -103,14 +117,15 @@ def _say(cage: Cage, why: str) -> int:
 # ------------------------------------------------------------------------------ what it uses
 
 
-async def _watch(cage: Cage, pid: int) -> str:
-    """Ends the command when it uses too much, and says what; goes on until then."""
+async def _watch(cage: Cage, pid: int, group: cgroup.Group | None) -> str:
+    """Ends the command when it uses too much, and says what; goes on until then. What a group holds
+    is not looked at."""
     loop = asyncio.get_running_loop()
     began = await asyncio.to_thread(_written, cage) or 0
     next_look = loop.time()
     while True:
         await asyncio.sleep(LOOK_S)
-        why = too_much_memory(pid, cage.bounds)
+        why = None if group is not None else too_much_memory(pid, cage.bounds)
         if why is None and cage.bounds.disk_mb is not None and loop.time() >= next_look:
             look = loop.time()
             why = await asyncio.to_thread(too_much_disk, cage, began)
@@ -129,6 +144,13 @@ def too_much_memory(pid: int, bounds: Bounds) -> str | None:
     return (
         f"The sandbox ended it: its processes used {used} MB of memory together, and"
         f" {bounds.memory_mb} MB are allowed (sandbox.memoryMb)."
+    )
+
+
+def out_of_memory(bounds: Bounds) -> str:
+    return (
+        f"The sandbox ended it: its processes used more than the {bounds.memory_mb} MB of memory"
+        " that are allowed together (sandbox.memoryMb)."
     )
 
 
