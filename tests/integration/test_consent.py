@@ -7,10 +7,14 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.agents.catalog import BUILT_IN
+from agents_manager.cli.pages.run import page
+from agents_manager.cli.render import Line, Tone
 from agents_manager.domain.run import RunStatus
 from agents_manager.errors import AgentNotFound
 from agents_manager.flow import agents, tasks
+from agents_manager.flow.pulls import UNKEPT
 from agents_manager.settings import Settings
+from tests.integration.test_policy_files import by_itself
 from tests.repos import executable, own_home
 from tests.runner_jobs import eventually, processes_of
 from tests.worlds import ANN, GREETING, World, repo, working, world
@@ -53,6 +57,36 @@ async def test_with_consent_it_works_and_is_called_unsandboxed(world: World) -> 
     assert (view.runs[0].status, view.runs[0].sandbox) == (RunStatus.COMPLETED, "none")
     told = [e.summary for e in await world.events(task) if e.type == "agent.started"]
     assert told == ["mine started (implement, unsandboxed)."]
+    shown = [block for block in page(view.runs[0], "Add greeting") if isinstance(block, Line)]
+    red = [line.text for line in shown if line.tone is Tone.REMOVED]
+    assert red == ["Sandbox   none: the agent worked unsandboxed"]
+
+
+async def test_its_work_is_marked_and_not_merged_without_a_person(world: World) -> None:
+    """A pipeline that asks nobody merges the work of others by itself."""
+    await by_itself(world)
+    await configured(world, consent=True)
+    new = tasks.NewTask(title="Add greeting", pipeline="by-itself", description="Say hello.")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    view = await world.wait(task, lambda v: v.run is None and bool(v.prompts), "asked")
+    assert "was made without a sandbox. A person has to approve it." in view.why
+    [pull] = await world.s.store.read(lambda tx: tx.pulls.all_of_task(task.id))
+    assert pull.body == f"{UNKEPT}Say hello."
+    assert pull.body.startswith("> [!CAUTION]\n> **Made without a sandbox.**")
+    assert (world.repo / "greeting.txt").read_text() == "hi\n"
+
+
+async def test_a_person_may_approve_it(world: World) -> None:
+    await configured(world, consent=True)
+    new = tasks.NewTask(title="Add greeting", pipeline="simple")
+    task = await tasks.create(world.s, world.project, new, ANN)
+    await tasks.move(world.s, task.id, ANN)
+    await world.until(task, "review")
+    await world.settled(task)
+    await world.review(task, "approved")
+    await world.until(task, "done")
+    assert (world.repo / "greeting.txt").read_text() == "hi\nhello\n"
 
 
 async def test_a_scripted_agent_needs_none(world: World) -> None:

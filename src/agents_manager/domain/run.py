@@ -144,6 +144,11 @@ class Run:
         return self.sandbox not in (None, UNSANDBOXED)
 
     @property
+    def unkept(self) -> bool:
+        """Whether the agent worked with the rights of its user."""
+        return self.sandbox == UNSANDBOXED
+
+    @property
     def never_began(self) -> bool:
         """Called off before anything came of it."""
         return self.status is RunStatus.CANCELLED and self.started_at is None

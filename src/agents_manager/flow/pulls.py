@@ -27,6 +27,14 @@ from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Conflicted, OwnReview, Pushed, Services, Tx
 from agents_manager.flow.settling import finish, task_and_project
 
+UNKEPT = """\
+> [!CAUTION]
+> **Made without a sandbox.** An agent worked on this with all the rights of the user who started
+> it. A person has to approve it before it is merged.
+
+"""
+"""Stands above the text of a pull request; a forge draws it in red."""
+
 
 async def perform(
     row: EffectRow,
@@ -65,6 +73,7 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
     approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
     if not await s.store.read(lambda tx: _a_person_decided(tx, row, approved)):
+        await _check_kept(s, task, pull)
         await _check_policy(s, project, pull)
     try:
         result = await s.forge.merge(project, pull, approved, method)
@@ -98,6 +107,14 @@ def _a_person_decided(tx: Tx, row: EffectRow, approved: str) -> bool:
         and (p.response or {}).get("decision") == Decision.APPROVED
         for p in tx.prompts.of_task(row.task_id)
     )
+
+
+async def _check_kept(s: Services, task: Task, pull: PullRequest) -> None:
+    runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
+    if any(run.unkept for run in runs):
+        raise HookFailed(
+            f"Pull request #{pull.number} was made without a sandbox. A person has to approve it."
+        )
 
 
 async def _check_policy(s: Services, project: Project, pull: PullRequest) -> None:
@@ -195,9 +212,8 @@ async def _open(
     task, project, ground, runs = await s.store.read(read)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
     pushed = await _push(s, project, ground) if wanted else None
-    pull = await s.forge.publish(
-        project, task, ground.branch, ground.base, ground.title, task.description
-    )
+    body = f"{UNKEPT if any(run.unkept for run in runs) else ''}{task.description}"
+    pull = await s.forge.publish(project, task, ground.branch, ground.base, ground.title, body)
 
     def then(tx: Tx) -> None:
         if pushed is not None:

@@ -20,10 +20,11 @@ from agents_manager.cli.render import (
     title,
     took,
 )
-from agents_manager.domain.run import UNSANDBOXED, CostBasis, Run, Usage
+from agents_manager.domain.run import CostBasis, Run, Usage
 from agents_manager.flow.runs.verdict import Check
 
 MAX_INPUT = 200
+SANDBOX = "Sandbox"
 
 
 def table(runs: Sequence[Run], *, indent: int = 0) -> Table:
@@ -61,9 +62,7 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
         "Checks": _checked(rounds),
         "Attempt": str(run.attempt),
         "Model": run.model,
-        "Sandbox": "none: the agent worked unsandboxed"
-        if run.sandbox == UNSANDBOXED
-        else run.sandbox,
+        SANDBOX: "none: the agent worked unsandboxed" if run.unkept else run.sandbox,
         "Session": run.session,
         "Cost": _cost(run),
         "Tokens": _tokens(run.usage),
@@ -81,7 +80,8 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
     }
     for name, fact in facts.items():
         if fact:
-            yield Line(f"{name:<10}{one_line(fact)}")
+            red = name == SANDBOX and run.unkept
+            yield Line(f"{name:<10}{one_line(fact)}", Tone.REMOVED if red else Tone.PLAIN)
     yield Line()
     for word in ("transcript", *(["checks"] if rounds else []), "diff", "show --prompt"):
         verb, _, option = word.partition(" ")

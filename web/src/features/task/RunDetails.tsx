@@ -12,6 +12,12 @@ export function RunDetails({ task, run }: { task: string; run: Run }) {
   const own = run.settings?.filter((one) => !one.layer.endsWith("default")) ?? [];
   return (
     <div className="space-y-3">
+      {run.sandbox === "none" && (
+        <p className="rounded-md bg-bad-soft px-3 py-2 text-bad">
+          Unsandboxed: the agent worked with all the rights of its user. Its work is merged only
+          when a person approves it.
+        </p>
+      )}
       {run.error && (
         <div className="rounded-md bg-bad-soft px-3 py-2 text-bad">
           <p className="font-medium">

@@ -160,6 +160,11 @@ function Row({
       </Amount>
       <td className="px-3">
         <Chip tone={RUN_TONES[run.status]}>{clean(runEnd(run))}</Chip>
+        {run.sandbox === "none" && (
+          <Chip tone="bad" className="ml-1" title="The agent worked with the rights of its user">
+            unsandboxed
+          </Chip>
+        )}
       </td>
     </tr>
   );
