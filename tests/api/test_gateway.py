@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agents_manager.agents import providers
 from agents_manager.bootstrap import Program
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.flow import agents
@@ -145,9 +146,12 @@ async def test_a_provider_that_is_not_there_is_told(
     assert "cannot be reached" in told(await agent.ask(), 502, "ExternalError")["message"]
 
 
+@pytest.mark.parametrize("followed", [False, True])
 async def test_nobody_is_followed_elsewhere(
-    agent: Agent, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, model: ModelServer, followed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With the measure off, the request and its key go where the server leads to."""
+
     async def lead(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         head = f"HTTP/1.1 307 No\r\nLocation: {model.url(X)}/v1/messages\r\nContent-Length: 0"
@@ -155,19 +159,55 @@ async def test_nobody_is_followed_elsewhere(
         await writer.drain()
         writer.close()
 
+    if followed:
+        client = httpx.AsyncClient
+        follows = {"follow_redirects": True}
+        monkeypatch.setattr(httpx, "AsyncClient", lambda **how: client(**{**how, **follows}))
+        model.script(X, [Say("Hello.")], side=None)
     server = await asyncio.start_server(lead, "127.0.0.1", 0)
     async with server:
         port = server.sockets[0].getsockname()[1]
         monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.1:{port}")
-        told(await agent.ask(), 502, "ExternalError")
-    assert model.requests(X) == []
+        answer = await agent.ask()
+    if not followed:
+        told(answer, 502, "ExternalError")
+    assert [asked.headers["x-api-key"] for asked in model.requests(X)] == [REAL] * followed
 
 
+@pytest.mark.parametrize("plain", [False, True])
 async def test_the_key_goes_nowhere_without_tls(
+    agent: Agent, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the measure off, anybody on the way could read it."""
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    if plain:
+        monkeypatch.setattr(providers, "_checked", lambda agent, url: url)
+    # Not one of the names of this machine.
+    server = await asyncio.start_server(hear, "127.0.0.2", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"http://127.0.0.2:{port}")
+        answer = await agent.ask()
+    if not plain:
+        assert "with https" in told(answer, 422, "InvalidInput")["message"]
+    assert [REAL.encode() in head for head in heard] == [True] * plain
+
+
+async def test_without_leaving_headers_out_the_agents_own_would_be_sent(
     agent: Agent, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://models.example")
-    assert "with https" in told(await agent.ask(), 422, "InvalidInput")["message"]
+    model.script(X, [Say("Hello.")], side=None)
+    monkeypatch.setattr(gateway, "NOT_SENT", frozenset({"host", "content-length"}))
+    agent.client.headers.update({"cookie": "a=b", "authorization": f"Bearer {agent.key}"})
+    assert (await agent.ask()).status_code == 200
+    (asked,) = model.requests(X)
+    assert (asked.headers["cookie"], asked.headers["x-api-key"]) == ("a=b", REAL)
+    assert agent.key in asked.headers["authorization"]
 
 
 @pytest.mark.parametrize("measure", ["on", "off"])

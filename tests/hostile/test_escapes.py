@@ -4,6 +4,7 @@ what closes some of them."""
 import os
 import shutil
 import signal
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -115,6 +116,47 @@ def test_what_root_would_do_that_stayed_root(mine: Cell, measure: str) -> None:
 def test_where_the_sandbox_cannot_be_made_nothing_is_run(mine: Cell) -> None:
     with pytest.raises(AssertionError, match="bwrap"):
         mine.kept("granted")
+
+
+@pytest.mark.parametrize("off", ["", "lifetime"])
+def test_the_command_dies_with_the_launcher(plain: Cell, off: str) -> None:
+    marker = f"{plain.told['marker']}-life{off}"
+    child = plain.started("bash", "-c", "sleep 60; :", marker, off=off)
+    eventually(lambda: marked(marker))
+    child.kill()
+    child.wait()
+    if off:
+        time.sleep(0.5)  # What does not happen cannot be waited for.
+        [left] = marked(marker)
+        os.kill(left, signal.SIGKILL)
+    eventually(lambda: marked(marker) == [])
+    child.communicate()
+
+
+OPENS = "files = [open('/dev/null') for _ in range(100)]"
+THREADS = (
+    "import threading\nover = threading.Event()\n"
+    "try:\n for _ in range(100): threading.Thread(target=over.wait).start()\n"
+    "finally: over.set()"
+)
+BOUNDS = {
+    "file": (Bounds(file_mb=1), "open('large', 'wb').write(bytes(2 << 20))"),
+    "open files": (Bounds(open_files=50), OPENS),
+    "processes": (Bounds(processes=50), THREADS),
+    "address": (Bounds(address_mb=300), "x = bytearray(400 << 20)"),
+    "cpu": (Bounds(cpu_s=1), "import time\nwhile time.process_time() < 1.5: pass"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_each_bound_holds_alone(plain: Cell, bound: str) -> None:
+    """Nothing is looked at meanwhile: the system itself refuses. Without the bound it does not."""
+    bounds, code = BOUNDS[bound]
+    for wanted in (bounds, Bounds()):
+        child = plain.started("python3", "-c", code, bounds=wanted)
+        child.communicate()
+        assert (child.returncode != 0) is (wanted is bounds)
 
 
 # ------------------------------------------------------------------------- without namespaces

@@ -156,16 +156,14 @@ def _lifetime(cage: Cage, given: Given) -> list[str]:
 
 
 def _processes(cage: Cage, given: Given) -> list[str]:
-    return ["--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    """Root needs no users of its own to mount; inside of them it would still be root to what is
+    outside."""
+    users = [] if given.root else ["--unshare-user"]
+    return [*users, "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
 
 
 def _network(cage: Cage, given: Given) -> list[str]:
     return ["--unshare-net"]
-
-
-def _user(cage: Cage, given: Given) -> list[str]:
-    """Root needs no namespace to mount; inside of one it would still be root to what is outside."""
-    return [] if given.root else ["--unshare-user"]
 
 
 def _capabilities(cage: Cage, given: Given) -> list[str]:
@@ -239,7 +237,6 @@ MEASURES: dict[str, Measure] = {
     "lifetime": _lifetime,
     "processes": _processes,
     "network": _network,
-    "user": _user,
     "capabilities": _capabilities,
     "read-only root": _read_only_root,
     "devices": _devices,
