@@ -283,8 +283,12 @@ def test_around_the_sandbox_of_a_mac_all_is_as_with_landlock(alone: Cell) -> Non
     assert marked(marker) == []
 
 
-def test_without_that_program_nothing_is_run(alone: Cell) -> None:
-    child = alone.started("touch", "ran", level="S1")
-    assert "sandbox-exec" in child.communicate()[1]
-    assert child.returncode == 127
+@pytest.mark.parametrize(
+    ("level", "why", "code"),
+    [("S1", "sandbox-exec", 127), ("none", 'there is none of level "none"', bubblewrap.FAILED)],
+)
+def test_what_cannot_be_kept_is_not_run(alone: Cell, level: str, why: str, code: int) -> None:
+    child = alone.started("touch", "ran", level=level)
+    assert why in child.communicate()[1]
+    assert child.returncode == code
     assert not (alone.work / "ran").exists()

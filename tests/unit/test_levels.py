@@ -9,7 +9,7 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.cli import examination
-from agents_manager.sandbox import bubblewrap, levels, seccomp
+from agents_manager.sandbox import bubblewrap, cgroup, levels, seccomp
 from agents_manager.sandbox.bubblewrap import Cage
 from agents_manager.sandbox.keeper import Keeper, Rules, programs
 from agents_manager.sandbox.levels import AGAIN_S, Found, Level, Levels
@@ -121,7 +121,9 @@ def test_as_configured(wanted: str, found: Found, level: str, required: bool) ->
     [
         ("auto", HOLDS, "ok", "S3. It holds."),
         ("auto", MISSING, "warn", "once you consent"),
+        ("auto", LESS, "ok", "S2. Landlock holds. Not S3: it is not installed."),
         ("S3", MISSING, "fail", "No agent is started"),
+        ("S3", LESS, "fail", "sandbox.level asks for more"),
         ("none", HOLDS, "warn", "switched off"),
     ],
 )
@@ -138,7 +140,25 @@ def test_the_doctor_tells(
     finding = examination._sandbox(tmp_path)
     assert finding.state == state
     assert said in finding.text
-    assert (finding.way_out == "Install it.") is (found is MISSING)
+    assert (finding.way_out == "Install it.") is (found is not HOLDS)
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        (None, "held by control groups"),
+        ("there are none", "Memory is looked at once a second: there are none."),
+    ],
+)
+def test_the_doctor_tells_what_holds_the_limits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, why: str | None, said: str
+) -> None:
+    monkeypatch.setattr(cgroup, "probe", lambda: why)
+    monkeypatch.setattr(examination, "SYSTEMD", tmp_path)
+    finding = examination._limits()
+    assert finding.state == "ok"
+    assert said in finding.text
+    assert ("systemd-run" in finding.way_out) is (why is not None)
 
 
 def test_programs_in_a_home_are_shown_without_what_lies_beside_them(tmp_path: Path) -> None:

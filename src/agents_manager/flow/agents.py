@@ -95,7 +95,8 @@ def check_consent(name: str, project: Project, kept: Keeping | None) -> None:
     if kept is None:
         return
     if kept.required:
-        raise NoSandbox(f'Agent "{name}" may work in a sandbox only. {kept.why} {kept.way_out}')
+        way = f" {kept.way_out}" if kept.way_out else ""
+        raise NoSandbox(f'Agent "{name}" is kept less than sandbox.level asks. {kept.why}{way}')
     if kept.level == UNSANDBOXED and project.consented_at is None:
         raise NotConsented(without_consent(name, project, kept))
 

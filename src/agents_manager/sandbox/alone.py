@@ -24,12 +24,14 @@ START = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from agents_manager.sandbox import guard; "
     "guard.main(*map(int, sys.argv[1:]))"
 )
-LANDLOCK = "S2"
-"""The level at which it does; at the other one macOS has a sandbox of its own."""
+LANDLOCK, SEATBELT = "S2", "S1"
+"""The levels that are made so: on Linux, and on macOS."""
 GUARD = (sys.executable, "-I", "-S", "-c", START, str(PACKAGE.parents[1]))
 
 
 def run(cage: Cage, umask: int) -> int:
+    if cage.level not in (LANDLOCK, SEATBELT):
+        raise PermissionError(f'there is none of level "{cage.level}"')
     if bubblewrap.is_root():
         raise PermissionError("what root starts is kept by bubblewrap alone")
     if cage.level == LANDLOCK:
@@ -69,7 +71,7 @@ def _followed(cage: Cage, door: socket.socket, argv: Sequence[str], passed: Sequ
 def _told(cage: Cage, umask: int, proxy: int) -> dict[str, Any]:
     ports = [*cage.ports, *([proxy] if cage.talks else [])]
     told = telling.told(replace(cage, bounds=_besides(cage.bounds)), umask, proxy)
-    if cage.level != LANDLOCK:
+    if cage.level == SEATBELT:
         return {**told, "argv": seatbelt.command(cage, ports), "rules": None}
     rules = landlock.rules(cage, ports)
     return {
