@@ -22,7 +22,8 @@ AGAIN_S = 60.0
 """What fails is tried again after this long, so that a server notices what was installed."""
 USERS_MAY = (
     "Allow user namespaces: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 on"
-    " Ubuntu, kernel.unprivileged_userns_clone=1 on Debian; a container needs to be allowed them"
+    " Ubuntu, kernel.unprivileged_userns_clone=1 on Debian, user.max_user_namespaces=10000 where it"
+    " is 0; a container needs to be allowed them"
 )
 
 
@@ -210,7 +211,7 @@ def _came(cage: Cage) -> str | list[str]:
 
 
 def _way_out(said: str) -> str:
-    refused = any(word in said for word in ("ermission", "user namespace", "not permitted"))
+    refused = any(word in said for word in ("ermission", "namespace", "not permitted"))
     return USERS_MAY if refused else "Update bubblewrap; 0.7 or newer is needed."
 
 
