@@ -515,6 +515,17 @@ def multipath() -> bool:
         return True
 
 
+def no_address() -> bool:
+    """Whatever it is told, an answer comes."""
+    with socket.socket() as door:
+        for where, size in ((1 << 63, 16), ((1 << 64) - 1, 16), (0, 16), (1, 0), (1, 1 << 40)):
+            call = TOLD["numbers"]["connect"]
+            wild = (ctypes.c_long(where - (where >> 63 << 64)), ctypes.c_long(size))
+            if LIBC.syscall(call, door.fileno(), *wild) == 0:
+                return True
+    return False
+
+
 def others_limits() -> bool:
     resource.prlimit(TOLD["sleeper"], resource.RLIMIT_CORE, (0, 0))
     return True
@@ -529,6 +540,7 @@ def other_address() -> bool:
 if TOLD["alone"]:  # In a network of its own these harm nobody.
     WAYS |= {
         "reach another address by the port of the proxy": other_address,
+        "connect to what is no address": no_address,
         "listen for others": listen,
         "take a port of the machine": bind,
         "connect by sending": fast_open,

@@ -116,6 +116,12 @@ def test_as_configured(wanted: str, found: Found, level: str, required: bool) ->
     assert (keeping.level, keeping.required) == (level, required)
 
 
+def test_commands_are_kept_at_the_level_that_was_found(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path, Rules, fixed(LESS))
+    argv = keeper.command(("make",), {}, tmp_path, writes=(tmp_path,))
+    assert Cage.loaded(argv[-1]).level == "S2"
+
+
 @pytest.mark.parametrize(
     ("wanted", "found", "state", "said"),
     [

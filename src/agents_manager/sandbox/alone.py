@@ -37,7 +37,9 @@ def run(cage: Cage, umask: int) -> int:
     if cage.level == LANDLOCK:
         landlock.check(cage)
     with (
-        tempfile.TemporaryDirectory(prefix="am-own-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryDirectory(
+            prefix="am-own-", dir=cage.log, ignore_cleanup_errors=True
+        ) as folder,
         socket.create_server(("127.0.0.1", 0)) as door,
     ):
         own = _with_own_places(cage, Path(folder).resolve())

@@ -41,8 +41,8 @@ def _answer(listener: int, asked: bytes, ports: Collection[int]) -> None:
     number, pid, _, _, _, _, descriptor, where, size, *_ = ASKED.unpack(asked)
     try:
         error = _connected(listener, number, pid, descriptor, where, size, ports)
-    except OSError as trouble:
-        error = trouble.errno or errno.EACCES
+    except (OSError, ValueError, OverflowError) as trouble:
+        error = getattr(trouble, "errno", None) or errno.EFAULT
     with suppress(OSError):
         fcntl.ioctl(listener, ANSWER, ANSWERED.pack(number, 0, -error, 0))
 
