@@ -1,6 +1,7 @@
 """Small real repositories, made and looked at by plain git as its user would run it."""
 
 import json
+import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 
+WORKSPACES = os.environ.get("AM_TEST_WORKSPACES", "auto")
+"""What agents work in, unless a test says otherwise: `clone` tries everything with clones."""
 Files = Mapping[str, str | bytes]
 
 
@@ -35,7 +38,7 @@ def scripted_home(home: Path, **more: Any) -> Path:
     config = home / "config.json"
     if not config.exists():
         usual = {"defaultAgentType": "scripted", "sandbox": {"level": "none"}}
-        config.write_text(json.dumps({**usual, **more}))
+        config.write_text(json.dumps({**usual, "workspace": {"kind": WORKSPACES}, **more}))
     return home
 
 

@@ -1,4 +1,5 @@
-"""Both kinds of workspaces, for the one suite that each has to pass."""
+"""Both kinds of workspaces, for the one suite that each has to pass; clones also with the real
+sandbox around every git that looks at them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,11 +8,20 @@ import pytest
 
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.worktrees import Worktrees
+from tests import sandboxes
 
 Kind = Worktrees | Clones
+
+
+def kept_clones(root: Path) -> Clones:
+    sandboxes.installed()
+    return Clones(root, wrap=sandboxes.keeper(root.parent / "data").git)
+
+
 KINDS: dict[str, Callable[[Path], Kind]] = {"worktree": Worktrees, "clone": Clones}
+MORE = {**KINDS, "kept": kept_clones}
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=[*KINDS, pytest.param("kept", marks=pytest.mark.slow)])
 def workspaces(request: pytest.FixtureRequest, tmp_path: Path) -> Kind:
-    return KINDS[request.param](tmp_path / "work trees")
+    return MORE[request.param](tmp_path / "work trees")

@@ -187,7 +187,9 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         ids=ids,
         configs=configs,
         agents=AgentCatalog(configs.agents),
-        workspaces=ChosenWorkspaces(settings.home / "worktrees", _git_keys(database, configs)),
+        workspaces=ChosenWorkspaces(
+            settings.home / "worktrees", _git_keys(database, configs), keeper.git
+        ),
         forge=ChosenForges(
             LocalForge(database, clock, ids), GitHub(database, clock, ids, configs), configs
         ),

@@ -358,8 +358,11 @@ async def test_every_git_that_sees_an_agents_files_runs_in_the_sandbox(
 
 
 def _sees_files(line: str, home: Path) -> bool:
+    """Where only the repository is asked that we made ourselves, nothing of an agent's is seen."""
+    ours = f"{home}/.desks/" in line
     served = " upload-pack " in line and "--upload-pack=" not in line
-    return f"--work-tree={home}" in line or f"--git-dir={home}" in line or served
+    theirs = not ours and (f"--git-dir={home}" in line or served)
+    return f"--work-tree={home}" in line or theirs
 
 
 async def test_nothing_is_fetched_for_a_submodule_that_lacks_it(

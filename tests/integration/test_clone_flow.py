@@ -11,6 +11,7 @@ import pytest
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import Task
 from agents_manager.flow import snapshots, supervisor
+from agents_manager.flow.ports import WorkspaceRules
 from tests.repos import own_home, refs, run, scripted_home, sha, status
 from tests.worlds import ANN, GREETING, World, repo, working
 
@@ -116,7 +117,8 @@ async def test_the_kind_changes_with_the_setting(world: World, tmp_path: Path) -
 
 
 async def test_a_clone_of_nobody_is_swept_up(world: World) -> None:
-    orphan = await world.s.workspaces.prepare(world.repo, "nobody", "agent/nobody", "main")
+    rules = WorkspaceRules(kind="clone")
+    orphan = await world.s.workspaces.prepare(world.repo, "nobody", "agent/nobody", "main", rules)
     await world.s.workspaces.release(orphan.path)
     assert await supervisor.worktrees(world.s) == ["nobody"]
     assert not orphan.path.exists()

@@ -13,12 +13,12 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import Task
-from agents_manager.flow import agents, tasks
+from agents_manager.flow import agents, removal, snapshots, tasks
 from agents_manager.flow.views import TaskView
 from tests import sandboxes
-from tests.repos import executable, own_home, run
+from tests.repos import executable, own_home, run, sha, status
 from tests.runner_jobs import eventually, processes_of
-from tests.worlds import ANN, NO_RETRIES, World, repo, working
+from tests.worlds import ANN, GREETING, NO_RETRIES, World, repo, working
 
 __all__ = ["own_home", "repo"]
 
@@ -33,15 +33,25 @@ git commit -qm "Say hello"
 async def world(
     tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[World]:
-    """Nobody consented to anything: only a sandbox lets its agents work."""
+    """Nobody consented to anything: only a sandbox lets its agents work. In worktrees, which are
+    ready sooner; tests of what is usual in a sandbox say so."""
     monkeypatch.setattr(bootstrap, "LEVELS", sandboxes.levels())
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     limits = {"memoryMb": 400, "diskMb": 50, "hosts": []}
-    (home / "config.json").write_text(json.dumps({"sandbox": limits, **NO_RETRIES}))
+    kind = {"workspace": {"kind": "worktree"}}
+    (home / "config.json").write_text(json.dumps({"sandbox": limits, **kind, **NO_RETRIES}))
     async with working(home, repo) as world:
         world.project = await agents.consent(world.s, world.project, given=False)
         yield world
+
+
+@pytest.fixture
+def usual(world: World) -> None:
+    config = world.s.home / "config.json"
+    told = json.loads(config.read_text())
+    del told["workspace"]
+    config.write_text(json.dumps(told))
 
 
 async def worked(world: World, script: str, **config: Any) -> TaskView:
@@ -97,20 +107,70 @@ echo "home $(ls -A "$HOME")"
     assert "home \n" in printed
 
 
-async def test_it_cannot_write_the_repository_beyond_its_branch(world: World) -> None:
-    script = """\
+MEDDLES = """\
 common=$(git rev-parse --git-common-dir)
+mkdir -p "$common/hooks"
 echo 'evil' > "$common/hooks/post-commit" && echo wrote hooks
-git config core.fsmonitor evil && echo wrote config
+git config user.signingKey evil && echo wrote config
 git update-ref refs/heads/main HEAD && echo wrote main
+"""
+
+
+@pytest.mark.usefixtures("usual")
+async def test_it_works_in_a_clone_whose_repository_is_its_own(world: World) -> None:
+    before = (world.repo / ".git/config").read_text(), sha(world.repo, "main")
+    view = await worked(world, WORKS + MEDDLES)
+    ended = view.runs[0]
+    assert ended.status is RunStatus.COMPLETED, ended.error
+    assert (Path(ended.workspace or "") / ".git").is_dir()
+    assert said(world, ended).count("wrote") == 3
+    assert ((world.repo / ".git/config").read_text(), sha(world.repo, "main")) == before
+    assert not (world.repo / ".git/hooks/post-commit").exists()
+    assert run(world.repo, "show", f"{ended.branch}:greeting.txt") == "hi\nhello"
+
+
+async def test_from_a_worktree_it_cannot_write_the_repository_beyond_its_branch(
+    world: World,
+) -> None:
+    script = """\
 echo x > "$(git rev-parse --git-dir)/commondir" && echo wrote commondir
 echo gitdir: /tmp > .git && echo wrote .git
 true
 """
-    view = await worked(world, WORKS + script)
+    view = await worked(world, WORKS + MEDDLES + script)
     assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
     assert "wrote" not in said(world, view.runs[0])
     assert not (world.repo / ".git/hooks/post-commit").exists()
+
+
+@pytest.mark.usefixtures("usual")
+async def test_the_scripted_agent_needs_neither_sandbox_nor_clone(world: World) -> None:
+    world.configure({"defaultAgentType": "scripted"})
+    task = await world.start(GREETING, pipeline="simple")
+    view = await world.until(task, "review")
+    assert view.runs[0].sandbox is None
+    assert (Path(view.runs[0].workspace or "") / ".git").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("usual")
+async def test_left_over_work_of_it_is_saved_and_comes_back(world: World) -> None:
+    """By gits that are in the sandbox themselves, through the whole walk."""
+    view = await worked(world, "echo left > over; exit 3")
+    task = view.task
+    executable(world.repo / "agent.sh", WORKS)
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    assert run(world.repo, "show", f"refs/agents-manager/snapshots/{task.id}/1:over") == "left"
+    done = await snapshots.restore(world.s, task.id, 1, None, ANN)
+    clone = Path(done.workspace or "")
+    assert (clone / ".git").is_dir()
+    assert status(clone) == "?? over"
+    await tasks.move(world.s, task.id, ANN, to="cancelled")
+    await world.settled(task)
+    [cleaned] = await removal.clean(world.s, task_id=None, project_id=world.project.id)
+    assert cleaned.left is None
+    assert await world.s.workspaces.standing(world.repo) == {}
 
 
 async def test_its_checks_run_in_it_too(world: World, own_home: Path) -> None:

@@ -1,5 +1,5 @@
 """Snapshots: the work that runs left uncommitted, seen and taken back up. Nothing is lost on the
-way: what lies in the worktree at that moment is saved first."""
+way: what lies in the workspace at that moment is saved first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ class Restored:
     snapshot: Snapshot
     branch: str
     workspace: str | None
-    """The worktree that holds the work, uncommitted; None for a new branch."""
+    """The workspace that holds the work, uncommitted; None for a new branch."""
 
 
 async def of_task(s: Services, task_ref: str) -> list[Snapshot]:
@@ -38,7 +38,7 @@ async def of_project(s: Services, project: Project) -> list[Snapshot]:
 async def restore(
     s: Services, task_ref: str, number: int, to: str | None, actor: Actor
 ) -> Restored:
-    """Into the task's worktree, on top of its branch and uncommitted; or as a new branch."""
+    """Into the task's workspace, on top of its branch and uncommitted; or as a new branch."""
     task, project = await s.store.read(lambda tx: _of(tx, task_ref))
     known = await s.workspaces.snapshots(Path(project.path), task.id)
     snapshot = next((one for one in known if one.number == number), None)
@@ -50,7 +50,7 @@ async def restore(
         await s.workspaces.restore_to(Path(project.path), snapshot, to)
         branch, path = to, None
     else:
-        workspace = await _into_worktree(s, task, project, snapshot)
+        workspace = await _into_workspace(s, task, project, snapshot)
         branch, path = workspace.branch, str(workspace.path)
     restored = event.SnapshotRestored(number=number, to=path or branch, by=actor.name)
     await s.store.write(lambda tx: tx.events.add(task.id, restored, actor, s.clock.now()))
@@ -60,7 +60,7 @@ async def restore(
 async def with_untold(
     s: Services, task: Task, project: Project, events: Sequence[Event]
 ) -> list[Event]:
-    """What happened to a worktree, and before it the snapshots that a crash kept from the log."""
+    """What happened to a workspace, and before it the snapshots that a crash kept from the log."""
     kind = SnapshotSaved.model_fields["type"].default
     last = await s.store.read(lambda tx: tx.events.last(task.id, kind))
     after = last.data["number"] if last else 0
@@ -88,17 +88,18 @@ def _of(tx: Tx, task_ref: str) -> tuple[Task, Project]:
     return task, tx.projects.get(task.project_id)
 
 
-async def _into_worktree(
+async def _into_workspace(
     s: Services, task: Task, project: Project, snapshot: Snapshot
 ) -> Workspace:
     run = await s.store.read(lambda tx: tx.runs.live(task.id))
     if run is not None:
         raise WorkspaceInUse(
-            f"Run {run.id} works in the worktree of this task. Stop it first (am run stop "
+            f"Run {run.id} works in the workspace of this task. Stop it first (am run stop "
             f"{run.id}), or restore to a branch of its own: --to BRANCH"
         )
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
-    rules = replace(s.configs.of(project).workspace, rebase=False)
+    kept = await s.store.read(lambda tx: _was_kept(tx, task))
+    rules = replace(s.configs.of(project).workspace, rebase=False, kept=kept)
     repo = Path(project.path)
     workspace = await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
     events = await with_untold(s, task, project, workspace.events)
@@ -113,3 +114,9 @@ async def _into_worktree(
     finally:
         await s.workspaces.release(workspace.path)
     return workspace
+
+
+def _was_kept(tx: Tx, task: Task) -> bool:
+    """The workspace stays of the kind that the last agent had."""
+    worked = [run.kept for run in tx.runs.of_task(task.id) if run.workspace is not None]
+    return bool(worked) and worked[-1]

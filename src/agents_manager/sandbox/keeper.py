@@ -1,6 +1,7 @@
 """The sandbox as the flow knows it: which level there is, and the job of an agent or a command of
 the project as one that runs in it."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -116,6 +117,23 @@ class Keeper:
             private=rules.addresses,
             bounds=rules.bounds,
             level=self._levels.found().level,
+        )
+        return bubblewrap.wrapped(cage)
+
+    def git(self, writes: Sequence[Path], reads: Sequence[Path]) -> tuple[str, ...]:
+        """What a git begins with that looks at what an agent wrote: it sees the folders and nothing
+        else of the user's, and talks to nobody. Nothing where there is no sandbox."""
+        if self.keeping().level == Level.NONE:
+            return ()
+        bounds = self._rules().bounds
+        beside = (path.parent.parent for path in reads)  # The projects whose objects these are.
+        cage = Cage(
+            argv=(),
+            cwd=writes[0],
+            writes=writes,
+            reads=(*reads, *programs([], os.environ)),
+            hides=(self._home, Path.home(), *beside),
+            bounds=Bounds(processes=bounds.processes, open_files=bounds.open_files),
         )
         return bubblewrap.wrapped(cage)
 

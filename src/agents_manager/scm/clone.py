@@ -89,13 +89,14 @@ class Clone(trees.Folder):
     async def tips(self) -> Tips:
         if not self.is_sound():
             raise ImportRefused(f'"{self.path}" holds no repository any more.')
-        return await quarantine.tips(self.store, self._source(self.git_dir))
+        return await quarantine.tips(self.store, self._source)
 
     async def bring(self, sha: str) -> None:
-        await quarantine.bring(self.store, self._source(self.git_dir), sha)
+        await quarantine.bring(self.store, self._source, sha)
 
-    def _source(self, git_dir: Path) -> Source:
-        return Source(git_dir, self._lent, self._wrap, self._limit)
+    @property
+    def _source(self) -> Source:
+        return Source(self.git_dir, self._lent, self._wrap, self._limit)
 
     async def take_over(self, tips: Tips, branch: str) -> bool:
         """Moves the project's branch to where the agent's stands; False where both went on, each
@@ -174,7 +175,8 @@ class Clone(trees.Folder):
             await asyncio.to_thread(shutil.rmtree, self._desk, ignore_errors=True)
 
     async def from_desk(self, sha: str) -> None:
-        await quarantine.bring(self.store, self._source(self._desk), sha)
+        ours = replace(self._source, git_dir=self._desk, wrap=None)
+        await quarantine.bring(self.store, ours, sha)
 
     async def hand_over(self, *, keep: bool = False) -> None:
         """The repository of the desk becomes that of the clone."""
@@ -187,9 +189,10 @@ class Clone(trees.Folder):
         self.empty_trash()
 
     def index(self) -> Path | None:
-        """The agent's own, if it is a file at all."""
+        """The agent's own, if it is a file at all, and in the clone itself."""
         file = self.git_dir / "index"
-        return file if file.is_file() and not file.is_symlink() else None
+        elsewhere = self.git_dir.is_symlink() or file.is_symlink()
+        return file if file.is_file() and not elsewhere else None
 
     async def fault(self, desk: Place, branch: str) -> str | None:
         """Why the agent cannot have been done; None if it can."""

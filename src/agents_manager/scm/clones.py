@@ -60,7 +60,7 @@ class Clones(Repositories):
             assert head
             await clone.pin(head)
             if clone.may_have_submodules():
-                events += await repositories.fill_submodules(store, clone.path, head)
+                events += await repositories.fill_submodules(store, clone.path, head, self._wrap)
             clone.register(branch, f"An agent works here, for task {key} of Agents Manager.")
             return Workspace(
                 path=clone.path,
@@ -200,7 +200,7 @@ async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> s
         return None
     text = message.replace("\0", "").encode(errors="replace")
     await git(desk, "commit", "-q", "--cleanup=verbatim", "-F", "-", input=text)
-    made = await commit_of(desk, "HEAD")
+    made = await commit_of(desk.alone, "HEAD")
     assert made
     await clone.from_desk(made)
     # Before the project: cut off in between, the commit is taken over like one of the agent's.
@@ -294,9 +294,9 @@ async def _sync(
     clone: Clone, desk: Place, branch: str, base: str, remote: Remote | None, rules: WorkspaceRules
 ) -> list[Event]:
     """What the desk is brought to is what the project's branch comes to."""
-    before = await branch_tip(desk, branch)
+    before = await branch_tip(desk.alone, branch)
     events = await syncing.sync(desk, branch, base, remote, rebase=rules.rebase)
-    head = await branch_tip(desk, branch) if events else before
+    head = await branch_tip(desk.alone, branch) if events else before
     assert before
     assert head
     if head != before:

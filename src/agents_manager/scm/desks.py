@@ -3,12 +3,14 @@ a run begins, or we, when its files are looked at. It is what `git clone --share
 names that a worktree would see, and with no remote. Nothing in it was written by an agent."""
 
 import asyncio
+import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from agents_manager.errors import InvalidRepository
 from agents_manager.scm import snapshots
-from agents_manager.scm.git import Place, Wrap, git, signed
+from agents_manager.scm.git import Output, Place, Wrap, git, signed
 
 CORE = frozenset(
     {
@@ -19,8 +21,10 @@ CORE = frozenset(
 )
 """What decides how files are written."""
 SECTIONS = (b"filter.", b"user.")
-OWN = (b"local", b"worktree")
-INFO = ("exclude", "attributes", "sparse-checkout")
+SCOPES = (b"global", b"local", b"worktree")
+"""In the sandbox the user's own file is not to be seen; the machine's is."""
+INFO = ("attributes", "sparse-checkout")
+PARTIAL, FILTERED = b"extensions.partialclone", b"filter="
 SEEN = ("refs/heads", "refs/tags", "refs/remotes")
 
 
@@ -29,9 +33,8 @@ async def make(
 ) -> Place:
     """A repository in the folder, on the branch, which stands at the commit. Its index is that
     commit's, whatever the files are."""
-    listed = await git(store, "config", "--list", "-z", "--show-scope")
-    entries = _entries(listed.items)
-    if any(key == b"extensions.partialclone" for key, _ in entries):
+    entries = _entries((await _settings(store)).items, SCOPES)
+    if any(key == PARTIAL for key, _ in entries):
         raise InvalidRepository(
             f'"{store.git_dir}" is a partial clone, of which only a worktree can fetch the rest. '
             "Set workspace.kind to worktree, or fetch it whole: git fetch --refetch --no-filter"
@@ -40,9 +43,32 @@ async def make(
     named = await git(store, *fields, *SEEN, f"{snapshots.SNAPSHOTS}/{key}/")
     await asyncio.to_thread(_write, store.git_dir, folder, branch, tip, named.stdout, entries)
     place = Place(git_dir=folder, work_tree=work_tree, wrap=wrap, reads=lent(store.git_dir))
-    await git(place, "read-tree", "-m", tip)
+    await git(place.alone, "read-tree", "-m", tip)
     await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
     return await signed(place, store)
+
+
+async def has_all(store: Place) -> bool:
+    """Whether nothing is missing in such a repository that a worktree would have. A partial clone
+    fetches what it lacks from its remote, and filters have keys and files of their own in the
+    user's repository (git-crypt, Git LFS)."""
+    keys = [key for key, _ in _entries((await _settings(store)).items)]
+    if PARTIAL in keys:
+        return False
+    return not any(key.startswith(b"filter.") for key in keys) or not await _filters(store)
+
+
+async def _filters(store: Place) -> bool:
+    """Whether what is checked out names one."""
+    named = await git(store, "ls-tree", "-r", "-z", "--full-tree", "HEAD", check=False)
+    blobs = [item.split()[2] for item in named.items if item.endswith(b".gitattributes")]
+    told = await git(store, "cat-file", "--batch", input=b"".join(b"%b\n" % sha for sha in blobs))
+    own = store.git_dir / "info/attributes"
+    return FILTERED in told.stdout or (own.is_file() and FILTERED in own.read_bytes())
+
+
+async def _settings(store: Place) -> Output:
+    return await git(store, "config", "--list", "-z", "--show-scope")
 
 
 def lent(common: Path) -> tuple[Path, ...]:
@@ -56,9 +82,11 @@ def lent(common: Path) -> tuple[Path, ...]:
     return (objects, *((objects / line).resolve() for line in others))
 
 
-def _entries(items: list[bytes]) -> list[tuple[bytes, bytes]]:
+def _entries(
+    items: list[bytes], scopes: Collection[bytes] | None = None
+) -> list[tuple[bytes, bytes]]:
     pairs = zip(items[::2], items[1::2], strict=True)
-    split = (entry.partition(b"\n") for scope, entry in pairs if scope in OWN)
+    split = (entry.partition(b"\n") for scope, entry in pairs if not scopes or scope in scopes)
     return [(key, value if told else b"true") for key, told, value in split]
 
 
@@ -80,11 +108,22 @@ def _write(
     mine = b" refs/heads/" + branch.encode()
     others = [line for line in named.splitlines() if not line.endswith(mine)]
     (folder / "packed-refs").write_bytes(b"\n".join([*others, tip.encode() + mine, b""]))
+    ignored = [
+        file.read_bytes() for file in (_ignored(entries), common / "info/exclude") if file.is_file()
+    ]
+    (folder / "info/exclude").write_bytes(b"\n".join(ignored))
     for name in INFO:
         if (common / "info" / name).is_file():
             shutil.copyfile(common / "info" / name, folder / "info" / name)
     if (common / "shallow").is_file():
         shutil.copyfile(common / "shallow", folder / "shallow")
+
+
+def _ignored(entries: list[tuple[bytes, bytes]]) -> Path:
+    """The user's own list, for all their repositories: it lies in their home."""
+    named = [os.fsdecode(value) for key, value in entries if key == b"core.excludesfile"]
+    settings = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(named[-1] if named else f"{settings}/git/ignore").expanduser()
 
 
 def _config(entries: list[tuple[bytes, bytes]], hash_length: int) -> bytes:

@@ -27,6 +27,7 @@ BLOCK = 512
 CAPPED = 'ulimit -f "$0" && exec "$@"'
 """`prlimit` is not everywhere. The shell counts in blocks."""
 CHUNK = 64 * 1024
+NO_SANDBOX = ("bwrap: ", "The sandbox ", "The command could not be started in the sandbox")
 
 SETTINGS = (
     "core.hooksPath=/dev/null",
@@ -88,7 +89,8 @@ LFS_OFF = ("clean=", "smudge=", "process=", "required=false")
 
 Wrap = Callable[[Sequence[Path], Sequence[Path]], Sequence[str]]
 """The way into the sandbox: what a command begins with that may write to the first folders, works
-in the first of them, may read the second, and reaches nothing else of the user's."""
+in the first of them, may read the second, and reaches nothing else of the user's. Nothing where
+there is no sandbox; to find that out can take a moment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +115,11 @@ class Place:
     secret: tuple[str, str] | None = field(default=None, repr=False)
     """A setting that stands in the environment of git alone: arguments can be seen by others on the
     machine."""
+
+    @property
+    def alone(self) -> "Place":
+        """A repository of ours without the files beside it, which takes no sandbox."""
+        return replace(self, work_tree=None, wrap=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,12 +161,13 @@ async def git(
     grows beyond the `largest` number of bytes."""
     cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
     verb = os.fsdecode(args[0])
+    command = await _command(place, largest)
     began = time.time()
     for guard in _held.get():
         os.pwrite(guard, f"{began:017.3f}".encode(), 0)
     try:
         process = await asyncio.create_subprocess_exec(
-            *_command(place, largest),
+            *command,
             *args,
             cwd=cwd,
             env=_environment(place),
@@ -179,8 +187,11 @@ async def git(
         raise GitError(f"git {verb} took longer than {timeout_s:g} s and was stopped.") from error
     finally:
         await _end(process)
-    if output.code < 0 and not output.cut:
-        name = signal.Signals(-output.code).name
+    kept = isinstance(place, Place) and place.wrap is not None
+    if kept and output.code and not output.cut and (why := no_sandbox(output)):
+        raise GitError(f"git {verb} could not be run: {why}")
+    if (number := _killed_by(output.code, kept)) and not output.cut:
+        name = signal.Signals(number).name
         if isinstance(place, Place):
             _signal(process, signal.SIGKILL)  # The gits it started must not go on without it.
             await asyncio.to_thread(locks.drop_since, place.git_dir, began)
@@ -188,6 +199,18 @@ async def git(
     if check and output.code and not output.cut:
         raise GitError(f"git {verb} failed: {first_error(output)}")
     return output
+
+
+def _killed_by(code: int, kept: bool) -> int | None:
+    """The signal, which the sandbox tells as a shell does; 129 is git's own, for a wrong call."""
+    number = code - 128 if kept and code > 129 else -code
+    return number if number in range(1, 32) else None
+
+
+def no_sandbox(output: Output) -> str | None:
+    """Why there was none around a command that was to have one."""
+    lines = output.stderr.splitlines()
+    return next((names.one_line(line) for line in lines if line.startswith(NO_SANDBOX)), None)
 
 
 async def both(
@@ -202,12 +225,13 @@ async def both(
     return asked[0].result(), asked[1].result()
 
 
-def _command(place: Place | Path, largest: int | None) -> list[str]:
+async def _command(place: Place | Path, largest: int | None) -> list[str]:
     command = ["git", *_flags(place)]
     if isinstance(place, Place) and place.wrap:
         folders = (place.work_tree, place.git_dir, place.index and place.index.parent)
         told = (f"{name}={value}" for name, value in _environment(place).items())
-        way = place.wrap([folder for folder in folders if folder], place.reads)
+        granted = [folder for folder in folders if folder]
+        way = await asyncio.to_thread(place.wrap, granted, place.reads)
         command = [*way, "env", "-i", *told, *command]
     return command if largest is None else ["sh", "-c", CAPPED, str(largest // BLOCK), *command]
 

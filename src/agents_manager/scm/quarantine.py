@@ -26,6 +26,7 @@ from agents_manager.scm.git import (
     commit_of,
     first_error,
     git,
+    no_sandbox,
 )
 
 TIMEOUT_S = 300.0
@@ -57,7 +58,7 @@ class Source:
     limit: int
     """How many bytes of it are taken at most."""
 
-    def upload_pack(self) -> str:
+    async def upload_pack(self) -> str:
         """Git hands this to a shell, and adds the folder to it."""
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent"}
         env |= FIXED_ENV | FOREIGN_ENV | {"GIT_PROTOCOL": "version=2"}
@@ -65,7 +66,7 @@ class Source:
         # In the sandbox it may belong to another user; which folder it is was said by us.
         settings = (*SETTINGS, "safe.directory=*")
         flags = [part for setting in settings for part in ("-c", setting)]
-        way = self.wrap([self.git_dir], self.reads) if self.wrap else ()
+        way = await asyncio.to_thread(self.wrap, [self.git_dir], self.reads) if self.wrap else ()
         return shlex.join([*way, "env", "-i", *told, "git", *flags, "upload-pack", "--strict"])
 
 
@@ -81,7 +82,7 @@ class Tips:
 
 
 async def tips(store: Place, source: Source) -> Tips:
-    order = ("ls-remote", f"--upload-pack={source.upload_pack()}", "--", source.git_dir)
+    order = ("ls-remote", f"--upload-pack={await source.upload_pack()}", "--", source.git_dir)
     asked = await _asked(store, *order, "HEAD", f"{HEADS}*", STASH)
     if asked.cut:
         raise ImportRefused("The agent made more branches than can be taken over.")
@@ -95,7 +96,7 @@ async def bring(store: Place, source: Source, sha: str) -> None:
     """Afterwards the store has the commit and all that belongs to it, though no name for it."""
     with _quarantine(store.git_dir / "objects") as folder:
         receiving = Place(git_dir=store.git_dir, settings=CHECKED, objects=folder)
-        order = (*FETCH, f"--upload-pack={source.upload_pack()}", "--", source.git_dir, sha)
+        order = (*FETCH, f"--upload-pack={await source.upload_pack()}", "--", source.git_dir, sha)
         await _asked(receiving, *order, largest=source.limit)
         (folder / "info" / "alternates").unlink()
         await _measure(receiving, source)
@@ -114,6 +115,8 @@ async def _asked(place: Place, *order: str | Path, largest: int | None = None) -
     except GitError as error:
         raise ImportRefused(f"The agent's work cannot be taken over: {error.message}") from error
     if done.code and not done.cut:
+        if why := no_sandbox(done):
+            raise GitError(f"The agent's work cannot be looked at: {why}")
         raise ImportRefused(f"The agent's work cannot be taken over: {_why(done, largest)}")
     return done
 

@@ -31,9 +31,10 @@ async def of_worktree(workspace: Path, branch: str) -> Reach:
 
 
 async def of_clone(workspace: Path, common: Path) -> Reach:
-    """All of its own, and the objects that it borrows."""
+    """All of its own, and the objects that it borrows, those of submodules too."""
     own = (workspace, workspace / ".git")
-    return Reach(writes=own, reads=desks.lent(common), env=await _identity(common))
+    reads = (*desks.lent(common), common / "modules")
+    return Reach(writes=own, reads=reads, env=await _identity(common))
 
 
 def _made(common: Path, folders: Iterable[Path]) -> list[Path]:

@@ -32,6 +32,7 @@ from agents_manager.scm.credentials import Keys, no_key
 from agents_manager.scm.git import (
     LFS,
     Place,
+    Wrap,
     branch_tip,
     commit_of,
     common_dir,
@@ -198,9 +199,11 @@ async def filled(
     return f"git-lfs failed ({first_error(made)})"
 
 
-async def fill_submodules(store: Place, path: Path, head: str) -> list[Event]:
+async def fill_submodules(
+    store: Place, path: Path, head: str, wrap: Wrap | None = None
+) -> list[Event]:
     try:
-        missing = await submodules.fill(store, path, head)
+        missing = await submodules.fill(store, path, head, wrap)
     except GitKilled:
         raise
     except GitError as error:

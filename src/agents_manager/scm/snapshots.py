@@ -118,12 +118,12 @@ async def save(
     the repository of the tree, and brought from there to the store."""
     with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
         place = replace(tree, index=Path(scratch) / "index")
-        await git(place, "read-tree", head or "--empty")
+        await git(place.alone, "read-tree", head or "--empty")
         found = await loose(place)
         await stage(place, found)
         if index:
             await stage_forced(place, index)
-        written = (await git(place, "write-tree")).line
+        written = (await git(place.alone, "write-tree")).line
     if head and written == (await git(store, "rev-parse", f"{head}^{{tree}}")).line:
         return Saved(
             found, None if await reachable(store, head) else await record(store, key, head)
@@ -139,7 +139,7 @@ async def save(
 async def _commit(tree: Place, key: str, written: str, head: str | None) -> str:
     parents = ("-p", head) if head else ()
     message = f"Snapshot of {key}: uncommitted work\n".encode()
-    author = await signed(tree)
+    author = await signed(tree.alone)
     return (await git(author, "commit-tree", written, *parents, "-F", "-", input=message)).line
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents_manager.scm import snapshots
+from agents_manager.scm import desks, snapshots
 from agents_manager.scm.git import Place, Wrap, commit_of, git, programs_off
 
 FILTER_OFF = ("clean=", "smudge=", "process=", "required=no")
@@ -26,7 +26,9 @@ class Module:
         return Place(git_dir=self.path / ".git", work_tree=self.path)
 
 
-async def fill(store: Place, tree: Path, head: str, depth: int = 0) -> list[Path]:
+async def fill(
+    store: Place, tree: Path, head: str, wrap: Wrap | None = None, depth: int = 0
+) -> list[Path]:
     """Checks out each submodule whose folder is empty; returns those that cannot be."""
     missing: list[Path] = []
     async for module in _modules(store, tree, head):
@@ -36,16 +38,17 @@ async def fill(store: Place, tree: Path, head: str, depth: int = 0) -> list[Path
         if source is None or not await commit_of(source, module.commit):
             missing.append(module.path)
             continue
-        await _clone(source, module)
+        await _clone(source, module, wrap)
         if depth < MAX_DEPTH:
-            missing += await fill(source, module.path, module.commit, depth + 1)
+            missing += await fill(source, module.path, module.commit, wrap, depth + 1)
     return missing
 
 
-async def _clone(source: Place, module: Module) -> None:
+async def _clone(source: Place, module: Module, wrap: Wrap | None) -> None:
     shared = ("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", "--template=")
     await git(source, *shared, "--", source.git_dir, module.path)
-    await git(module.place, "checkout", "--quiet", "--detach", module.commit)
+    inside = replace(module.place, wrap=wrap, reads=desks.lent(source.git_dir))
+    await git(inside, "checkout", "--quiet", "--detach", module.commit)
 
 
 async def hold_work(store: Place, tree: Path, head: str | None, wrap: Wrap | None = None) -> bool:
@@ -58,7 +61,7 @@ async def hold_work(store: Place, tree: Path, head: str | None, wrap: Wrap | Non
         if module.source is None or not _is_real(module.path / ".git"):
             return True
         source = Place(git_dir=module.source)
-        lent = (module.source / "objects",)
+        lent = desks.lent(module.source)
         if await _has_own(source, replace(module.place, foreign=True, wrap=wrap, reads=lent)):
             return True
         if await hold_work(source, module.path, module.commit, wrap):

@@ -1,5 +1,5 @@
-"""Both kinds of workspaces behind one port: the rules say of which kind a new one is, and what
-stands tells of which kind it is."""
+"""Both kinds of workspaces behind one port: the rules and the repository say of which kind a new
+one is, and what stands tells of which kind it is."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,9 +7,10 @@ from pathlib import Path
 
 from agents_manager.domain.event import Event
 from agents_manager.flow.ports import Reach, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.scm import desks
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.credentials import Keys, no_key
-from agents_manager.scm.git import Wrap
+from agents_manager.scm.git import Place, Wrap, common_dir
 from agents_manager.scm.repositories import Repositories
 from agents_manager.scm.worktrees import DEFAULT_RULES, Worktrees
 
@@ -19,15 +20,15 @@ class ChosenWorkspaces(Repositories):
         super().__init__(root, keys)
         self._worktrees = Worktrees(root, keys)
         self._clones = Clones(root, keys, wrap)
-        self._default = self._clones if wrap else self._worktrees
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES
     ) -> Workspace:
         """One of the other kind makes way, its work saved."""
-        kinds = {"worktree": self._worktrees, "clone": self._clones, "auto": self._default}
-        wanted = kinds[rules.kind]
-        other = self._worktrees if wanted is self._clones else self._clones
+        clone = rules.kind == "clone" or (rules.kind == "auto" and await _suits(repo, rules))
+        wanted, other = self._worktrees, self._clones
+        if clone:
+            wanted, other = other, wanted
         before: Sequence[Event] = ()
         if await other.knows(repo, key):
             before = (await other.remove(repo, key)).events
@@ -66,3 +67,8 @@ class ChosenWorkspaces(Repositories):
 
     async def _kind_of(self, repo: Path, key: str) -> Worktrees | Clones:
         return self._clones if await self._clones.knows(repo, key) else self._worktrees
+
+
+async def _suits(repo: Path, rules: WorkspaceRules) -> bool:
+    """An agent that nothing keeps could write the user's repository anyhow."""
+    return rules.kept and await desks.has_all(Place(git_dir=await common_dir(repo)))

@@ -11,7 +11,8 @@ from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
 
 WorkspaceKind = Literal["auto", "worktree", "clone"]
-"""`auto` is a clone where there is a sandbox, else a worktree."""
+"""`auto` is a clone for an agent in a sandbox, where a clone has all that it needs; else a
+worktree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +53,8 @@ class WorkspaceRules:
     tell_leftovers: bool = True
     """Whether a run is told of the uncommitted work of an earlier one."""
     kind: WorkspaceKind = "auto"
+    kept: bool = False
+    """Whether it is for an agent in a sandbox."""
     import_limit: int = 512 * 1024 * 1024
     """How many bytes are taken over from a clone at once, at most."""
 
@@ -158,7 +161,7 @@ class Workspaces(Protocol):
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = ...
     ) -> Workspace:
-        """The task's own worktree on its branch, created, reused or rebuilt, brought up to date
+        """The task's own workspace on its branch, created, reused or rebuilt, brought up to date
         and locked; left-over work of an earlier run is saved as a snapshot first."""
         ...
 
@@ -235,12 +238,12 @@ class Workspaces(Protocol):
         ...
 
     async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
-        """Takes the worktree away, what no commit holds saved first; with `idle`, WorkspaceInUse
+        """Takes the workspace away, what no commit holds saved first; with `idle`, WorkspaceInUse
         while it is locked for a run."""
         ...
 
     async def spare(self, repo: Path, key: str) -> bool:
-        """Whether nobody works in a worktree of the data directory, and a branch holds all that is
+        """Whether nobody works in a workspace of the data directory, and a branch holds all that is
         in it."""
         ...
 
@@ -249,7 +252,7 @@ class Workspaces(Protocol):
         ...
 
     async def standing(self, repo: Path) -> Mapping[str, Path]:
-        """The worktrees of tasks that there are, by key."""
+        """The workspaces of tasks that there are, by key."""
         ...
 
     async def saved(self, repo: Path) -> list[SavedRef]:

@@ -84,7 +84,7 @@ async def _workspace(
     repo, ground = Path(project.path), known.ground
     if ground.base != known.base:
         await s.workspaces.ensure_branch(repo, ground.base, known.base)
-    rules = s.configs.of(project, run).workspace
+    rules = replace(s.configs.of(project, run).workspace, kept=run.kept)
     return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
 
 

@@ -1,0 +1,138 @@
+"""Git that looks at what an agent wrote runs in the real sandbox: should it be made to run
+something after all, that reaches nothing of the user's. Each attack is also tried outside of
+it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from agents_manager.errors import GitError, GitKilled, ImportRefused
+from agents_manager.sandbox.bubblewrap import Cage, wrapped
+from agents_manager.scm import quarantine
+from agents_manager.scm.clones import Clones
+from tests import sandboxes
+from tests.repos import commit, executable, make_repo, own_home, run, sha, status, write
+
+__all__ = ["own_home"]
+pytestmark = pytest.mark.usefixtures("own_home")
+
+BRANCH = "agent/one"
+BOTH = pytest.mark.parametrize("kept", [True, False], ids=["kept", "loose"])
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "my répo", {"README.md": "Hello\n"})
+
+
+def clones(tmp_path: Path, *, kept: bool = True) -> Clones:
+    sandboxes.installed()
+    wrap = sandboxes.keeper(tmp_path / "data").git if kept else None
+    return Clones(tmp_path / "data/trees", wrap=wrap)
+
+
+async def test_all_that_is_done_with_a_clone(repo: Path, tmp_path: Path, own_home: Path) -> None:
+    """Its user's own ignored files count, though their home is hidden."""
+    (own_home / ".config/git").mkdir(parents=True)
+    (own_home / ".config/git/ignore").write_text("*.log\n")
+    workspaces = clones(tmp_path)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    mine = commit(made.path, {"mine": "1"})
+    await workspaces.gather(made.path, BRANCH)
+    assert sha(repo, BRANCH) == mine
+    write(made.path, {"left": "over", "a.log": "x"})
+    new = await workspaces.commit_all(made.path, BRANCH, "Left over")
+    assert run(repo, "show", "--format=%an", "--name-only", BRANCH) == "Ada Löve\n\nleft"
+    assert (sha(repo, BRANCH), status(made.path)) == (new, "")
+    write(made.path, {"later": "saved"})
+    again = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    assert [e.type for e in again.events] == ["snapshot.saved"]
+    gone = await workspaces.remove(repo, "task1")
+    assert [e.type for e in gone.events] == ["workspace.removed"]
+    assert not made.path.exists()
+
+
+@BOTH
+async def test_a_program_that_upload_pack_is_made_to_run(
+    repo: Path, tmp_path: Path, own_home: Path, kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No such way is known. So git is told to trust the agent's configuration, as a fault of it
+    would."""
+    (own_home / "secret").write_text("mine")
+    workspaces = clones(tmp_path, kept=kept)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    git_dir, spot = made.path / ".git", repo / ".git/hooks/post-commit"
+    tries = f"""touch '{git_dir}/ran'
+touch '{spot}' '{own_home}/canary' '{tmp_path}/data/canary'
+cat '{own_home}/secret' '{repo}/README.md' > '{git_dir}/stolen'
+exec "$@\""""
+    evil = executable(git_dir / "evil.sh", f"exec 2> /dev/null\n{tries}")
+    run(made.path, "config", "uploadpack.packObjectsHook", str(evil))
+    mine = commit(made.path, {"mine": "1"})
+    trusting = (*quarantine.SETTINGS, f"include.path={git_dir / 'config'}")
+    monkeypatch.setattr(quarantine, "SETTINGS", trusting)
+    await workspaces.gather(made.path, BRANCH)
+    assert sha(repo, BRANCH) == mine
+    assert (git_dir / "ran").exists(), "the program should have run"
+    reached = [p.exists() for p in (spot, own_home / "canary", tmp_path / "data/canary")]
+    assert reached == [not kept] * 3
+    assert (git_dir / "stolen").read_text() == ("" if kept else "mineHello\n")
+
+
+@BOTH
+async def test_objects_of_another_repository(repo: Path, tmp_path: Path, kept: bool) -> None:
+    """Git reads them where the clone says that they are lent to it."""
+    other = make_repo(tmp_path / "other", {"secret": "mine"})
+    workspaces = clones(tmp_path, kept=kept)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    with (made.path / ".git/objects/info/alternates").open("a") as lent:
+        lent.write(f"{other}/.git/objects\n")
+    stolen = run(made.path, "commit-tree", f"{sha(other)}^{{tree}}", "-p", "HEAD", "-m", "Mine")
+    run(made.path, "update-ref", f"refs/heads/{BRANCH}", stolen)
+    if kept:
+        with pytest.raises(ImportRefused):
+            await workspaces.gather(made.path, BRANCH)
+        assert sha(repo, BRANCH) == made.head_sha
+    else:
+        await workspaces.gather(made.path, BRANCH)
+        assert run(repo, "show", f"{BRANCH}:secret") == "mine"
+
+
+async def test_a_sandbox_that_fails_is_not_the_agents_fault(repo: Path, tmp_path: Path) -> None:
+    """The work stays where it is, and taking it over is tried again."""
+    broken = False
+
+    def wrap(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
+        missing = (tmp_path / "missing",) if broken else ()
+        return wrapped(Cage(argv=(), cwd=writes[0], writes=(*writes, *missing), reads=reads))
+
+    sandboxes.installed()
+    workspaces = Clones(tmp_path / "data/trees", wrap=wrap)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    mine = commit(made.path, {"mine": "1"})
+    broken = True
+    with pytest.raises(GitError, match=r"missing.*No such file") as gathering:
+        await workspaces.gather(made.path, BRANCH)
+    run(repo, "update-ref", f"refs/heads/{BRANCH}", made.head_sha)
+    with pytest.raises(GitError, match=r"missing.*No such file") as preparing:
+        await workspaces.prepare(repo, "task1", BRANCH, "main")
+    assert [type(e.value) for e in (gathering, preparing)] == [GitError] * 2
+    broken = False
+    await workspaces.prepare(repo, "task1", BRANCH, "main")
+    assert sha(repo, BRANCH) == mine
+
+
+async def test_a_git_that_is_killed_in_there_is_known_to_be(
+    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "bin/git", '[ "$1" = --version ] || kill -9 $$')
+    workspaces = clones(tmp_path)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    place = workspaces.find(made.path)
+    assert place
+    async with place.desk(BRANCH, made.head_sha) as desk:
+        monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+        with pytest.raises(GitKilled, match="SIGKILL"):
+            await place.is_clean(desk)
