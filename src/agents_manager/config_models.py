@@ -163,7 +163,8 @@ class SandboxConfig(_Keys):
 class WorkspaceConfig(_Keys):
     kind: WorkspaceKind = "auto"
     """What an agent works in: `worktree` shares the project's repository, `clone` only reads it and
-    its work is taken over. `auto` is a clone where there is a sandbox, else a worktree."""
+    its work is taken over. `auto` is a clone for an agent in a sandbox, unless the repository is
+    a partial clone or has files that pass a filter (Git LFS, git-crypt); else a worktree."""
     import_limit_mb: int = Field(default=512, ge=1, le=1_000_000)
     """How many megabytes are taken over from a clone at once, at most."""
 
@@ -300,7 +301,7 @@ class RetentionConfig(_Keys):
     """How many megabytes the transcripts of finished tasks may take together; the oldest go
     first."""
     worktrees_days: _Days | None = 14
-    """How many days after the end of its task a worktree is kept; what no commit holds is saved as
+    """How many days after the end of its task a workspace is kept; what no commit holds is saved as
     a snapshot first."""
     snapshots_days: _Days | None = None
     """How many days after the merge of its task a snapshot is kept. One of a task that was not
@@ -425,7 +426,7 @@ class Config(_Keys):
     branch_strategy: Literal["new-per-task"] = "new-per-task"
     """Each task has a branch of its own."""
     worktree_root: str | None = Field(default=None, min_length=1)
-    """The folder of the worktrees, absolute or relative to the project; `worktrees` in the data
+    """The folder of the workspaces, absolute or relative to the project; `worktrees` in the data
     directory where left out. One inside the project is added to its `.gitignore`."""
     workspace: WorkspaceConfig = WorkspaceConfig()
     """What agents work in. In the data directory's file only."""
@@ -437,7 +438,7 @@ class Config(_Keys):
     install_deps: bool = True
     """Whether the set-up commands are run."""
     setup: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    """What `sh` runs in a new worktree, one after the other."""
+    """What `sh` runs in a new workspace, one after the other."""
     setup_inputs: tuple[Annotated[str, Field(min_length=1)], ...] = SETUP_INPUTS
     """Patterns of committed files, in any folder; when one of them changed, set-up runs again."""
     setup_timeout: int = Field(default=600_000, gt=0)

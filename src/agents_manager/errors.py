@@ -136,7 +136,7 @@ class RetentionBusy(Conflict):
 
 
 class WorkspaceInUse(Conflict):
-    """An agent works in the task's worktree now."""
+    """An agent works in the task's workspace now."""
 
 
 class RestoreRefused(Conflict):

@@ -137,7 +137,7 @@ def with_lfs(tmp_path: Path) -> Path:
 async def test_lfs_without_its_program(workspaces: Kind, with_lfs: Path) -> None:
     made = await prepare(workspaces, with_lfs)
     [told] = made.events
-    assert told.sentence().endswith("only pointers in the worktree: git-lfs is not installed.")
+    assert told.sentence().endswith("only pointers in the workspace: git-lfs is not installed.")
     assert (made.path / "a.bin").read_text() == POINTER
     write(made.path, {"a.bin": "changed", "work": "x"})
     again = await prepare(workspaces, with_lfs)

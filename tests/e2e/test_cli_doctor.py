@@ -146,7 +146,7 @@ def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
     assert told == state
     assert text == (
         f"Only {size} MB are free at {am.home}. "
-        "Make room; am task clean removes the worktrees of finished tasks."
+        "Make room; am task clean removes the workspaces of finished tasks."
     )
 
 

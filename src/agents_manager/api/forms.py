@@ -221,7 +221,7 @@ class TaskQuery(PageQuery):
 
 class Restore(Form):
     to: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    """A new branch to make of the snapshot; the task's worktree where left out."""
+    """A new branch to make of the snapshot; the task's workspace where left out."""
 
 
 class PhaseOrder(Form):

@@ -1,5 +1,5 @@
-"""Set-up commands: what makes a fresh worktree fit to work in, such as installing dependencies. Run
-again only when the commands or the files they depend on changed. Whether they are trusted was
+"""Set-up commands: what makes a fresh workspace fit to work in, such as installing dependencies.
+Run again only when the commands or the files they depend on changed. Whether they are trusted was
 decided before."""
 
 import asyncio

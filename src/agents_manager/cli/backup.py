@@ -38,7 +38,7 @@ JOURNALS = ("", "-wal", "-shm")
 def backup(file: Path | None, as_json: bool) -> None:
     """Keep the databases and the settings in one file, also while a server runs.
 
-    Repositories, with all branches and snapshots, are yours to keep; worktrees and transcripts are
+    Repositories, with all branches and snapshots, are yours to keep; workspaces and transcripts are
     left out.
     """
     from agents_manager import environment

@@ -123,7 +123,7 @@ def _disk(home: Path) -> Finding:
     text = f"{free // MEGABYTE:,} MB are free at {there}."
     if free >= LITTLE:
         return Finding("disk", "ok", text)
-    way = "Make room; am task clean removes the worktrees of finished tasks."
+    way = "Make room; am task clean removes the workspaces of finished tasks."
     return Finding("disk", "fail" if free < TOO_LITTLE else "warn", f"Only {text}", way)
 
 

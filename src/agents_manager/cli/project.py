@@ -79,7 +79,7 @@ async def remove(desk: Desk, project: str, force: bool, stop: bool) -> None:
         gone = counted(removed.tasks, "task")
         desk.output.say(f"Deleted with it: {gone}. Their branches and snapshots stay.")
     for why in removed.left:
-        desk.output.say(f"A worktree could not be removed: {why}")
+        desk.output.say(f"A workspace could not be removed: {why}")
 
 
 @project.command()

@@ -34,9 +34,9 @@ async def list_snapshots(desk: Desk, task: str | None, project: str | None) -> N
 @click.option("--to", metavar="BRANCH", help="Make a new branch of it instead.")
 @session.command
 async def restore(desk: Desk, task: str, number: int, to: str | None) -> None:
-    """Put the work of a snapshot back into the task's worktree, uncommitted.
+    """Put the work of a snapshot back into the task's workspace, uncommitted.
 
-    What lies in the worktree now is saved as a snapshot first.
+    What lies in the workspace now is saved as a snapshot first.
     """
     from agents_manager.flow import snapshots
 

@@ -101,7 +101,7 @@ def _what_stays(deleted: "Deleted") -> list[str]:
         names = ", ".join(short(one) for one in deleted.released)
         said.append(f"These depend on it no more: {names}.")
     if deleted.left is not None:
-        said.append(f"Its worktree could not be removed: {deleted.left}")
+        said.append(f"Its workspace could not be removed: {deleted.left}")
     return said
 
 

@@ -1,4 +1,4 @@
-"""The commands of `am task` for what lies in files: its document, and its worktree."""
+"""The commands of `am task` for what lies in files: its document, and its workspace."""
 
 from pathlib import PurePath
 from typing import TYPE_CHECKING, BinaryIO
@@ -112,10 +112,10 @@ def _format(text: str, name: str) -> str:
 @arguments.project_option
 @session.command
 async def clean(desk: Desk, task: str | None, project: str | None) -> None:
-    """Remove the worktree of a task; without one, of all finished tasks of the project.
+    """Remove the workspace of a task; without one, of all finished tasks of the project.
 
-    What lies in a worktree and is not committed is kept as a snapshot first. Branches stay, and
-    the worktree is made again when an agent needs it.
+    What lies in a workspace and is not committed is kept as a snapshot first. Branches stay, and
+    the workspace is made again when an agent needs it.
     """
     from agents_manager.flow import removal
 
@@ -125,11 +125,11 @@ async def clean(desk: Desk, task: str | None, project: str | None) -> None:
     cleaned = await removal.clean(desk.services, task_id=task, project_id=of)
     document = [{"task": one.task.id, "title": one.task.title, "left": one.left} for one in cleaned]
     gone = [one for one in cleaned if one.left is None]
-    text = f"No worktree is left of {counted(len(gone), 'finished task')}."
+    text = f"No workspace is left of {counted(len(gone), 'finished task')}."
     desk.output.show(document, lambda: [Line(text), *(_line(one.task) for one in gone)])
     for one in cleaned:
         if one.left is not None:
-            desk.output.say(f"{short(one.task.id)} keeps its worktree: {one.left}")
+            desk.output.say(f"{short(one.task.id)} keeps its workspace: {one.left}")
 
 
 def _line(task: "Task") -> Line:

@@ -147,7 +147,7 @@ HOOK_MEANINGS: dict[str, str] = {
     "merge_final_pr": "Merges the final pull request into the base.",
     "run_checks": "Runs the project's checks on the work as it stands; a failed one fails it.",
     "notify": "Tells people, by every channel, `title` and `body`.",
-    "delete_worktree": "Removes the task's worktree, after a snapshot of what lies in it.",
+    "delete_worktree": "Removes the task's workspace, after a snapshot of what lies in it.",
     "log_activity": "Writes `message` into the task's log.",
     "inject_payload_context": "Does nothing: an agent is always told the whole exchange.",
 }

@@ -28,7 +28,7 @@ class Deleted:
     released: tuple[TaskId, ...]
     """Tasks that depended on it, and do so no more."""
     left: str | None
-    """Why its worktree is still there."""
+    """Why its workspace is still there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Removed:
     project: Project
     tasks: int
     left: tuple[str, ...]
-    """Why worktrees are still there."""
+    """Why workspaces are still there."""
 
 
 async def delete(
@@ -110,11 +110,11 @@ async def remove_project(
 class Cleaned:
     task: Task
     left: str | None
-    """Why its worktree is still there."""
+    """Why its workspace is still there."""
 
 
 async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | None) -> list[Cleaned]:
-    """Removes the worktree of one task, or of all finished tasks of a project. Work that no commit
+    """Removes the workspace of one task, or of all finished tasks of a project. Work that no commit
     holds is saved as a snapshot before."""
 
     def choose(tx: Tx) -> list[tuple[Task, Project]]:
@@ -123,7 +123,7 @@ async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | Non
             if not _is_over(tx, found):
                 raise TaskInUse(
                     f"{edits.named(found)} is not finished ({found.status}); an agent may need its"
-                    " worktree at any moment."
+                    " workspace at any moment."
                 )
             return [(found, tx.projects.get(found.project_id))]
         assert project_id is not None
@@ -163,7 +163,7 @@ def _delete(tx: Tx, s: Services, task: Task, actor: Actor) -> Deleted:
 
 
 async def _clear(s: Services, project: Project, task_id: TaskId, runs: Sequence[Run]) -> str | None:
-    """Removes what lies on the disk; why the worktree is still there."""
+    """Removes what lies on the disk; why the workspace is still there."""
     for folder in [*(s.jobs_dir / run.id for run in runs), s.agent_homes_dir / task_id]:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     return await _take_away(s, project, task_id)

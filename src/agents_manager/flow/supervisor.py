@@ -90,7 +90,7 @@ def _of_the_dead(tx: Tx, now: datetime) -> list[EffectRow]:
 
 
 async def worktrees(s: Services) -> list[str]:
-    """Removes worktrees that belong to no task, where a branch holds all that is in them. Others
+    """Removes workspaces that belong to no task, where a branch holds all that is in them. Others
     stay: what lies there may be the only copy of somebody's work."""
     gone: list[str] = []
     for project in await s.store.read(lambda tx: tx.projects.all()):
@@ -124,7 +124,7 @@ def _tell_of(
     for task in liveness.concerned(tx, project.id)[:1]:
         tx.events.add(task.id, found, SUPERVISOR, s.clock.now())
         if not found.removed:
-            title = f"A worktree of nobody in {project.name}"
+            title = f"A workspace of nobody in {project.name}"
             planning.notice(tx, s, task, notice, title, found.sentence())
 
 

@@ -1,4 +1,4 @@
-// From openapi.json ccd761f693167356bec9405bfff2667310a32d5c67286e005991944e08fea542; write it again with: npm run api
+// From openapi.json becb2ff0e5e0f403e29172994d9d220b72c0d483dec95cb798f9860dab9a6aa4; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1351,8 +1351,8 @@ export interface paths {
         put?: never;
         /**
          * Restore Snapshot
-         * @description Puts the work of a snapshot back: into the task's worktree, uncommitted, with what lies there
-         *     now saved first; or as a new branch.
+         * @description Puts the work of a snapshot back: into the task's workspace, uncommitted, with what lies
+         *     there now saved first; or as a new branch.
          */
         post: operations["restore_snapshot"];
         delete?: never;

@@ -69,7 +69,7 @@ class RemovedProject(schemas.Out):
     tasks: int
     """How many were deleted with it."""
     left: list[str]
-    """Why worktrees are still there."""
+    """Why workspaces are still there."""
 
 
 class Projects(schemas.Out):

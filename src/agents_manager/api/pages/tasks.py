@@ -80,7 +80,7 @@ class Restored(schemas.Out):
     branch: str
     """Where the work is now."""
     workspace: str | None
-    """The worktree in which it lies uncommitted; none for a new branch."""
+    """The workspace in which it lies uncommitted; none for a new branch."""
 
 
 class Why(schemas.Out):
@@ -136,7 +136,7 @@ class Deleted(schemas.Out):
     released: list[str]
     """Tasks that depended on it, and do so no more."""
     left: str | None
-    """Why its worktree is still there; null when it is gone."""
+    """Why its workspace is still there; null when it is gone."""
 
 
 class Visit(schemas.Out):

@@ -26,8 +26,8 @@ async def restore_snapshot(
     number: Annotated[int, Path(ge=0, le=1_000_000)],
     form: forms.Restore,
 ) -> pages.Restored:
-    """Puts the work of a snapshot back: into the task's worktree, uncommitted, with what lies there
-    now saved first; or as a new branch."""
+    """Puts the work of a snapshot back: into the task's workspace, uncommitted, with what lies
+    there now saved first; or as a new branch."""
     done = await snapshots.restore(s, task_id, number, form.to, actor)
     return pages.Restored(
         task=schemas.Task.of(done.task),

@@ -7,7 +7,7 @@ from agents_manager.flow.retention.sweep import Report, Total
 
 NAMED = {
     "transcripts": "transcripts",
-    "worktrees": "worktrees",
+    "worktrees": "workspaces",
     "snapshots": "snapshots",
     "engine": "rows of the engine",
     "backups": "databases put aside",

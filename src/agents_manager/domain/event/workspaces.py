@@ -69,7 +69,7 @@ class WorkspaceRebuilt(WorkspaceEvent):
     reason: str
 
     def says(self) -> str:
-        return f"The worktree was built anew from {self.branch}: {self.reason}."
+        return f"The workspace was built anew from {self.branch}: {self.reason}."
 
 
 class WorkspaceIgnored(WorkspaceEvent):
@@ -78,7 +78,7 @@ class WorkspaceIgnored(WorkspaceEvent):
     file: str
 
     def says(self) -> str:
-        return f'Added "{self.line}" to {self.file}, as worktrees lie there; it is not committed.'
+        return f'Added "{self.line}" to {self.file}, as workspaces lie there; it is not committed.'
 
 
 class SubmodulesMissing(WorkspaceEvent):
@@ -88,7 +88,7 @@ class SubmodulesMissing(WorkspaceEvent):
     reason: str
 
     def says(self) -> str:
-        return f"Submodules that are empty in the worktree: {', '.join(self.paths)}. {self.reason}"
+        return f"Submodules that are empty in the workspace: {', '.join(self.paths)}. {self.reason}"
 
 
 class LfsPointers(WorkspaceEvent):
@@ -97,7 +97,7 @@ class LfsPointers(WorkspaceEvent):
     reason: str
 
     def says(self) -> str:
-        return f"Files kept in Git LFS are only pointers in the worktree: {self.reason}."
+        return f"Files kept in Git LFS are only pointers in the workspace: {self.reason}."
 
 
 class WorkspaceSetUp(WorkspaceEvent):
@@ -106,7 +106,7 @@ class WorkspaceSetUp(WorkspaceEvent):
     commands: tuple[str, ...]
 
     def says(self) -> str:
-        return f"Set up the worktree: {'; '.join(self.commands)}."
+        return f"Set up the workspace: {'; '.join(self.commands)}."
 
 
 class WorkspaceRemoved(WorkspaceEvent):
@@ -116,7 +116,7 @@ class WorkspaceRemoved(WorkspaceEvent):
 
     def says(self) -> str:
         kept = f" It holds repositories of its own and was kept at {self.kept}."
-        return f"Removed the worktree.{kept if self.kept else ''}"
+        return f"Removed the workspace.{kept if self.kept else ''}"
 
 
 class WorkspaceOrphaned(Happening):
@@ -127,7 +127,7 @@ class WorkspaceOrphaned(Happening):
     removed: bool
 
     def says(self) -> str:
-        whose = f"The worktree {self.path} belongs to no task"
+        whose = f"The workspace {self.path} belongs to no task"
         if self.removed:
             return f"{whose}; it was removed, as a branch holds all that was in it."
         path = shlex.quote(self.path)

@@ -243,7 +243,7 @@ async def _worktree(s: Services, task: OldTask, ground: Ground, old: datetime, w
         await s.store.write(lambda tx: _tell(tx, s, task.id, gone.events))
         return 1
 
-    what = f'worktree of "{task.title}"'
+    what = f'workspace of "{task.title}"'
     item = Item(kind="worktrees", what=what, why=why, bytes=taken, task_id=task.id)
     return Found(item, remove)
 

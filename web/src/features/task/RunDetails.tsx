@@ -42,7 +42,7 @@ export function RunDetails({ task, run }: { task: string; run: Run }) {
           ["attempt", String(run.attempt)],
           ["session", run.session],
           ["sandbox", run.sandbox],
-          ["worktree", run.workspace],
+          ["workspace", run.workspace],
           ...own.map((one): [string, string] => [one.key, JSON.stringify(one.value)]),
         ].map(
           ([name, value]) =>

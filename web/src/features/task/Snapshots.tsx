@@ -81,10 +81,10 @@ function Restore({
     >
       <p>
         {branch.trim()
-          ? "A new branch is made that holds this work; the worktree stays as it is."
-          : "The task's worktree becomes as the snapshot is. What lies there now is saved on a snapshot first."}
+          ? "A new branch is made that holds this work; the workspace stays as it is."
+          : "The task's workspace becomes as the snapshot is. What lies there now is saved on a snapshot first."}
       </p>
-      <Field label="As a new branch" note="Left empty: into the worktree.">
+      <Field label="As a new branch" note="Left empty: into the workspace.">
         {(id) => <Input id={id} value={branch} onChange={(e) => setBranch(e.target.value)} />}
       </Field>
       {restore.error && (
