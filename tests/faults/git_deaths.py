@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.scm import git as scm_git
-from tests.faults.points import verb
+from tests.faults.points import git_called
 
 READS = {
     *("rev-parse", "rev-list", "merge-base", "log", "ls-files", "ls-tree", "for-each-ref"),
     *("diff-tree", "diff-files", "diff-index", "status", "config", "var", "symbolic-ref"),
+    "ls-remote",
 }
 """Commands of git that change no file."""
 TRACER = Path(__file__).with_name("tracer.py")
@@ -40,9 +41,10 @@ def lay(death: Death | None, log: Path, die: Callable[[str], None]) -> Sequence[
     spawn, collect = asyncio.create_subprocess_exec, scm_git._collect
 
     async def mortal(program: str, *args: Any, **fields: Any) -> Any:
-        if program != "git":
+        called = git_called(program, args)
+        if called is None:
             return await spawn(program, *args, **fields)
-        gits.append(verb(args))
+        gits.append(called)
         counts = death is not None and death.call == 0 and gits[-1] not in READS
         dies = death is not None and death.call == len(gits)
         if death is None or not (counts or dies):

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.faults.controls import CONTROLS, Control
 from tests.faults.git_deaths import READS, Death
 from tests.faults.life import Ending, Plan, live
-from tests.faults.scenario import Walk
+from tests.faults.scenario import TO_THE_END, Walk
 from tests.postgres import fresh_database
 
 SEED = 20
@@ -42,6 +42,8 @@ class Reference:
     timed_points: Sequence[str]
     crashing_told: Sequence[str]
     crashing_points: Sequence[str]
+    walk: Walk = TO_THE_END
+    """That of the first two."""
     postgres: str = ""
     """Where a new database may be made, for the group that wants one."""
 
@@ -143,6 +145,15 @@ def reruns(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
 
+def clones(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, while it makes clones, takes work over from them, and removes them."""
+    ours = ("git", "ChosenWorkspaces")
+    labels = [label for label in reference.points if label.startswith(ours)]
+    chosen = labels if full else sample(labels, _phase, 2)
+    plan = Plan(walk=reference.walk, undisturbed=reference.told)
+    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+
+
 def _killed_at(label: str, plan: Plan) -> Callable[[Path], Result]:
     return lambda folder: _die_and_recover(folder, label, plan)
 
@@ -211,7 +222,7 @@ def machine(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server with it."""
     deaths = [replace(d, with_server=True) for d in _deaths(reference) if d.at]
     chosen = deaths if full else _spread(reference, deaths, 4)
-    cases = [Case(_name(reference, d), _all_killed(d)) for d in chosen]
+    cases = [Case(_name(reference, d), _all_killed(d, reference.walk)) for d in chosen]
     return len(deaths), cases
 
 
@@ -234,7 +245,7 @@ def _name(reference: Reference, death: Death) -> str:
 
 def _git_killed(death: Death, reference: Reference) -> Callable[[Path], Result]:
     def run(folder: Path) -> Result:
-        ending = live(folder, 1, Plan(git=death))
+        ending = live(folder, 1, Plan(git=death, walk=reference.walk))
         return Result(faults=[*ending.violations, *_no_worse(ending, reference)])
 
     return run
@@ -246,12 +257,12 @@ def _no_worse(ending: Ending, reference: Reference) -> list[str]:
     return [f"new: {event}" for event in new if not event.startswith("hook.retried")]
 
 
-def _all_killed(death: Death) -> Callable[[Path], Result]:
+def _all_killed(death: Death, walk: Walk) -> Callable[[Path], Result]:
     def run(folder: Path) -> Result:
-        first = live(folder, 1, Plan(git=death))
+        first = live(folder, 1, Plan(git=death, walk=walk))
         if first.killed_at is None:
             return Result(faults=list(first.violations), missed=True)
-        return Result(faults=list(live(folder, 2, Plan()).violations))
+        return Result(faults=list(live(folder, 2, Plan(walk=walk)).violations))
 
     return run
 
@@ -365,6 +376,10 @@ GROUPS: dict[str, Group] = {
     "git": git,
     "machine": machine,
     "retries": retries,
+    "clones": clones,
+    "clone-gits": git,
+    "clone-machine": machine,
     "histories": histories,
     "controls": controls,
 }
+"""Those whose names begin with `clone` are given the reference of a walk with clones."""

@@ -42,6 +42,7 @@ class Harness:
         self._full = full
         self._number = 0
         self._reference: Reference | None = None
+        self._cloned: Reference | None = None
         os.environ.update(HOME=str(folder / "user"), GIT_CONFIG_NOSYSTEM="1")
         (folder / "user").mkdir(parents=True)
         (folder / "user" / ".gitconfig").write_text(
@@ -53,6 +54,8 @@ class Harness:
         group, _, address = asked.partition(" ")
         self._reference = self._reference or self._undisturbed()
         reference = replace(self._reference, postgres=address)
+        if group.startswith("clone"):
+            reference = self._cloned = self._cloned or self._with_clones(reference)
         points, cases = groups.GROUPS[group](reference, self._full)
         report = Report(group, points=points, cases=len(cases))
         for case, result in self._each(cases):
@@ -87,6 +90,22 @@ class Harness:
             timed_points=timed.points,
             crashing_told=crashing.told,
             crashing_points=crashing.points,
+        )
+
+    def _with_clones(self, reference: Reference) -> Reference:
+        """What git does to files is counted only where all of it is tried."""
+        case, traced, walk = self._fresh(), self._fresh(), Walk(clones=True)
+        ending = live(case, 1, Plan(walk=walk))
+        counted = live(traced, 1, Plan(walk=walk, git=groups.COUNT)) if self._full else ending
+        faults = [*ending.violations, *counted.violations]
+        assert not faults, f"the walk with clones fails: {faults}\n{_log(case)}"
+        return replace(
+            reference,
+            told=ending.told,
+            points=ending.points,
+            gits=counted.gits,
+            changes=groups.changes(traced / "evidence", counted.gits) if self._full else {},
+            walk=walk,
         )
 
     def _fresh(self) -> Path:

@@ -118,7 +118,9 @@ async def _walk(case: Path, plan: Plan) -> Ending:
     }
     if plan.walk.timed:
         parts["clock"] = scenario.TurnedClock(evidence / "clock")
-    async with bootstrap.worker(Settings(scripted_home(home), plan.url), **parts) as worker:
+    kind = {"workspace": {"kind": "clone"}} if plan.walk.clones else {}
+    place = Settings(scripted_home(home, **kind), plan.url)
+    async with bootstrap.worker(place, **parts) as worker:
         try:
             task_id = await scenario.go(worker, repo, plan.walk)
         except scenario.Stuck as error:

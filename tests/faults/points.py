@@ -149,7 +149,8 @@ def _around_programs(points: Points) -> None:
     verbs: dict[int, str] = {}
 
     async def counted_spawn(program: str, *args: Any, **fields: Any) -> Any:
-        name = f"git {verb(args)}" if program == "git" else program
+        called = git_called(program, args)
+        name = f"git {called}" if called else program
         points.reach(f"{name} begins")
         process = await spawn(program, *args, **fields)
         verbs[process.pid] = name
@@ -163,6 +164,13 @@ def _around_programs(points: Points) -> None:
 
     asyncio.create_subprocess_exec = counted_spawn
     scm_git._collect = counted_collect
+
+
+def git_called(program: str, args: tuple[Any, ...]) -> str | None:
+    """The command of a git, also of one that a shell is to become; None for other programs."""
+    if program == "git":
+        return verb(args)
+    return verb(args[args.index("git") + 1 :]) if "git" in args else None
 
 
 def verb(args: tuple[Any, ...]) -> str:

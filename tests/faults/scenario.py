@@ -57,6 +57,8 @@ class Walk:
     """Whether the person cancels the task while its first agent is up."""
     timed: bool = False
     """Whether the person only lets time pass."""
+    clones: bool = False
+    """Whether agents work in clones."""
     patience_s: float = 25.0
 
 

@@ -24,11 +24,14 @@ LEAST = {
     "git": 250,
     "machine": 120,
     "retries": 30,
+    "clones": 500,
+    "clone-gits": 300,
+    "clone-machine": 150,
     "histories": 4,
     "controls": 6,
 }
 """How many points must have been found: counting that finds few has gone blind."""
-LONG = {"histories"}
+LONG = {"histories", "clone-gits", "clone-machine"}
 """Only in the full proof."""
 GROUPS = os.environ.get("AM_FAULT_GROUPS", "").split() or [
     group for group in LEAST if FULL or group not in LONG

@@ -229,10 +229,10 @@ async def _command(place: Place | Path, largest: int | None) -> list[str]:
     command = ["git", *_flags(place)]
     if isinstance(place, Place) and place.wrap:
         folders = (place.work_tree, place.git_dir, place.index and place.index.parent)
-        told = (f"{name}={value}" for name, value in _environment(place).items())
         granted = [folder for folder in folders if folder]
         way = await asyncio.to_thread(place.wrap, granted, place.reads)
-        command = [*way, "env", "-i", *told, *command]
+        told = (f"{name}={value}" for name, value in _environment(place).items())
+        command = [*way, "env", "-i", *told, *command] if way else command
     return command if largest is None else ["sh", "-c", CAPPED, str(largest // BLOCK), *command]
 
 
