@@ -48,6 +48,7 @@ check: setup
 prove: setup
 	AM_FAULTS=full AM_FAULT_GROUPS="$(GROUPS)" $(BIN)/python scripts/test.py faults
 	$(if $(GROUPS),,AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 -m slow tests/contract tests/hostile tests/integration tests/e2e)
+	$(if $(GROUPS),,AM_TEST_WORKSPACES=clone $(BIN)/python -m pytest -q -n 2 tests/integration tests/e2e)
 	$(if $(GROUPS),,$(BIN)/python -m tests.hostile.figures)
 
 # The server is killed under working agents; takes about a minute.

@@ -10,7 +10,7 @@ from agents_manager import bootstrap
 from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
 from tests.postgres import fresh_database, postgres_url
-from tests.repos import own_home
+from tests.repos import WORKSPACES, own_home
 from tests.worlds import repo, world
 
 SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
@@ -18,6 +18,8 @@ SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     left = [item for item in items if not SLOW and item.get_closest_marker("slow")]
+    if WORKSPACES == "clone":
+        left += [item for item in items if item.get_closest_marker("worktree")]
     config.hook.pytest_deselected(items=left)
     items[:] = [item for item in items if item not in left]
 

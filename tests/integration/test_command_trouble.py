@@ -59,6 +59,7 @@ async def stop_when_up(world: World, task: Task) -> None:
     await tasks.stop_run(world.s, run_id, ANN)
 
 
+@pytest.mark.worktree
 async def test_all_kinds_of_misbehaviour(world: World) -> None:
     await configured(world, SCRIPT, outputBytes=1_000_000)
     kinds = ("floods", "fails", "idles", "daemon", "deletes", "detaches", "merges", "refuses")

@@ -211,6 +211,7 @@ async def test_several_failed_hooks_are_listed_and_one_is_named(tmp_path: Path, 
         assert (await edits.retry_hook(world.s, task.id, rows[1].id, ANN)).id == rows[1].id
 
 
+@pytest.mark.worktree
 async def test_a_hook_is_not_repeated_after_the_task_went_on(world: World) -> None:
     """The merge was refused and the task taken back: what failed belongs to another version."""
     task = await world.start(GREETING, pipeline="simple")

@@ -79,6 +79,7 @@ def page(tx: Tx, project: Project) -> list[Task]:
     return tx.tasks.page(project=project.id, status=None, after=None, limit=99)
 
 
+@pytest.mark.worktree
 async def test_worktrees_of_finished_tasks_are_removed(world: World) -> None:
     task = await world.start(GREETING, pipeline="simple")
     view = await world.until(task, "review")

@@ -77,6 +77,7 @@ async def test_a_document_is_committed_once(world: World) -> None:
     assert (await world.types(task)).count("document.committed") == 1
 
 
+@pytest.mark.worktree
 async def test_the_worktree_follows_where_it_is_clean(world: World) -> None:
     task = await world.start(
         {"implement": [PLANS["plan"][0][:1] + GREETING["implement"][0]]}, pipeline="simple"

@@ -163,6 +163,7 @@ async def test_two_rounds_with_comments_of_both_sources_reach_the_agent(hub: Hub
     assert run(github.repo, "show", "main:app.py") == THIRD.strip()
 
 
+@pytest.mark.worktree
 async def test_two_rounds_in_the_app_and_an_approval_is_of_the_commit_that_was_seen(
     world: World,
 ) -> None:

@@ -136,6 +136,7 @@ async def test_a_merge_there_while_an_agent_works_is_put_on_record(hub: Hub) -> 
     assert (await world.types(task)).count("pull_request.merged") == 1, "whoever finds it"
 
 
+@pytest.mark.worktree
 async def test_after_a_force_push_the_approval_of_the_old_commit_does_not_count(hub: Hub) -> None:
     world, github = hub.world, hub.github
     task = await hub.reviewable()

@@ -277,6 +277,7 @@ async def test_why_tells_of_a_failed_run_and_of_force(world: World) -> None:
     await world.until(task, "cancelled")
 
 
+@pytest.mark.worktree
 async def test_why_tells_of_force_and_of_a_move_taken_back(world: World) -> None:
     first = await world.create({}, pipeline="simple", title="First")
     task = await world.create(GREETING, pipeline="simple", dependencies=[first.id])

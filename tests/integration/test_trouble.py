@@ -156,6 +156,7 @@ async def test_a_conflict_sends_the_agent_back_to_work(world: World) -> None:
     assert (world.repo / "greeting.txt").read_text() == "hey\n"
 
 
+@pytest.mark.worktree
 async def test_a_branch_that_moved_after_the_approval_is_not_merged(world: World) -> None:
     """The approval is taken back; the reopened question shows the branch as it is now."""
     task = await world.start(GREETING, pipeline="simple")

@@ -90,6 +90,7 @@ async def test_leftovers_need_not_be_told(world: World) -> None:
     assert "# Your workspace" not in ((await last_run(world, task)).prompt or "")
 
 
+@pytest.mark.worktree
 async def test_nothing_is_restored_under_a_working_agent(world: World) -> None:
     script = {"implement": [[*LEAVE["implement"][0]], [{"sleep": 60}]]}
     task = await world.start(script, pipeline="simple")
