@@ -1,8 +1,6 @@
 """What an agent plants in its workspace is not run by us. `make test` tries all of it at once in a
 clone; `make prove` tries each by itself, in both kinds of workspaces, beside its control."""
 
-import os
-import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,11 +9,14 @@ import pytest
 
 from agents_manager.errors import AgentsManagerError
 from agents_manager.flow.ports import Workspace, WorkspaceRules
+from agents_manager.scm import git as scm_git
 from agents_manager.scm.clone import Clone
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.git import Place
+from agents_manager.scm.worktrees import Worktrees
 from tests.hostile.git_attacks import ATTACKS, Attack
-from tests.repos import commit, executable, make_repo, own_home, refs, run, sha, write
+from tests.hostile.plain import canary, forget, plain_git, ran
+from tests.repos import commit, make_repo, own_home, refs, run, sha, write
 from tests.workspaces import KINDS, Kind
 
 __all__ = ["own_home"]
@@ -35,32 +36,6 @@ TOGETHER = [attack for attack in ATTACKS if not attack.alone]
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "my répo", {"README.md": "Hello\n"})
-
-
-def canary(folder: Path, name: str) -> Path:
-    """A program that tells on itself, and hands on what it is given."""
-    stem = name.replace(" ", "-").replace(".", "-")
-    return executable(folder / f"{stem}.sh", f"touch '{folder / stem}.ran'; exec timeout 1 cat")
-
-
-def ran(folder: Path) -> set[str]:
-    return {file.stem for file in folder.glob("*.ran")}
-
-
-def forget(folder: Path) -> None:
-    """While it planted them, the agent's own git fell for those that were there already."""
-    for told in folder.glob("*.ran"):
-        told.unlink()
-
-
-def plain_git(tree: Path, orders: Sequence[Sequence[str]]) -> None:
-    asked = b"protocol=https\nhost=example.org\n\n"
-    env = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "TERM": "xterm"}
-    for name in ("GIT_EDITOR", "VISUAL", "EDITOR", "GIT_ASKPASS", "SSH_ASKPASS"):
-        env.pop(name, None)
-    for order in orders:
-        command = ["git", "-C", str(tree), *order]
-        subprocess.run(command, input=asked, env=env, capture_output=True, check=False, timeout=30)
 
 
 async def walk(workspaces: Kind, repo: Path, made: Workspace) -> None:
@@ -100,22 +75,27 @@ async def planted(
     return made
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda a: a.name)
-async def test_each_attack(kind: str, attack: Attack, repo: Path, tmp_path: Path) -> None:
-    workspaces = KINDS[kind](tmp_path / "trees")
-    control, spots = tmp_path / "control", tmp_path / "spots"
-    other = make_repo(tmp_path / "other", {"README.md": "Hello\n"})
+async def bites(kind: str, attack: Attack, folder: Path) -> tuple[bool, bool]:
+    """Whether plain git falls for it, and whether we do."""
+    workspaces = KINDS[kind](folder / "trees")
+    control, spots = folder / "control", folder / "spots"
+    other = make_repo(folder / "other", {"README.md": "Hello\n"})
     beside = await planted(workspaces, other, "control", [attack], control)
     plain_git(beside.path, attack.control)
-    assert ran(control), "plain git should fall for it"
 
+    repo = make_repo(folder / "my répo", {"README.md": "Hello\n"})
     made = await planted(workspaces, repo, "task1", [attack], spots)
     with suppress(AgentsManagerError):
         await walk(workspaces, repo, made)
-    bites = kind == "worktree" and attack.name in OPEN_IN_WORKTREES
-    assert bool(ran(spots)) == bites
+    return bool(ran(control)), bool(ran(spots))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda a: a.name)
+async def test_each_attack(kind: str, attack: Attack, tmp_path: Path) -> None:
+    is_open = kind == "worktree" and attack.name in OPEN_IN_WORKTREES
+    assert await bites(kind, attack, tmp_path) == (True, is_open)
 
 
 async def test_all_at_once_in_a_clone(repo: Path, tmp_path: Path) -> None:
@@ -139,6 +119,24 @@ async def test_what_protects_is_that_the_agents_git_folder_is_not_worked_with(
     with suppress(AgentsManagerError):
         await workspaces.commit_all(made.path, BRANCH, "Left over")
     assert {"clean-filter", "filter-process"} & ran(spots)
+
+
+@pytest.mark.parametrize("off", [False, True], ids=["", "off"])
+async def test_objects_are_seen_as_they_are(
+    repo: Path, tmp_path: Path, off: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An agent that nothing keeps can have the user's repository show one object for another."""
+    if off:
+        without = tuple(s for s in scm_git.SETTINGS if "useReplaceRefs" not in s)
+        monkeypatch.setattr(scm_git, "SETTINGS", without)
+    workspaces = Worktrees(tmp_path / "trees")
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    head = commit(made.path, {"code": "evil\n"})
+    write(made.path, {"good": "good\n"})
+    run(made.path, "replace", f"{head}:code", run(made.path, "hash-object", "-w", "good"))
+    run(made.path, "config", "core.useReplaceRefs", "true")
+    shown = await workspaces.diff(repo, made.head_sha, head)
+    assert ("+good" if off else "+evil") in shown
 
 
 class Own:

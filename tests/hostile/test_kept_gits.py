@@ -14,6 +14,7 @@ from agents_manager.scm import quarantine
 from agents_manager.scm.clones import Clones
 from tests import sandboxes
 from tests.repos import commit, executable, make_repo, own_home, run, sha, status, write
+from tests.workspaces import kept_git
 
 __all__ = ["own_home"]
 pytestmark = pytest.mark.usefixtures("own_home")
@@ -28,8 +29,7 @@ def repo(tmp_path: Path) -> Path:
 
 
 def clones(tmp_path: Path, *, kept: bool = True) -> Clones:
-    sandboxes.installed()
-    wrap = sandboxes.keeper(tmp_path / "data").git if kept else None
+    wrap = kept_git(tmp_path) if kept else None
     return Clones(tmp_path / "data/trees", wrap=wrap)
 
 

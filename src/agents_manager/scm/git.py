@@ -37,6 +37,8 @@ SETTINGS = (
     "core.sshCommand=ssh -o BatchMode=yes",
     "core.askPass=",
     "core.alternateRefsCommand=true",
+    # Else a repository's own setting counts more than GIT_NO_REPLACE_OBJECTS.
+    "core.useReplaceRefs=false",
     "core.pager=cat",
     "core.quotePath=false",
     "safe.bareRepository=explicit",
