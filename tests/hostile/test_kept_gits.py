@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager.errors import GitError, GitKilled, ImportRefused
+from agents_manager.flow.ports import Workspace
 from agents_manager.sandbox.bubblewrap import Cage, wrapped
 from agents_manager.scm import quarantine
 from agents_manager.scm.clones import Clones
@@ -33,6 +34,12 @@ def clones(tmp_path: Path, *, kept: bool = True) -> Clones:
     return Clones(tmp_path / "data/trees", wrap=wrap)
 
 
+async def prepared(tmp_path: Path, repo: Path) -> Workspace:
+    """Before an agent was there, nothing needs the sandbox, which takes its time."""
+    return await clones(tmp_path, kept=False).prepare(repo, "task1", BRANCH, "main")
+
+
+@pytest.mark.slow
 async def test_all_that_is_done_with_a_clone(repo: Path, tmp_path: Path, own_home: Path) -> None:
     """Its user's own ignored files count, though their home is hidden."""
     (own_home / ".config/git").mkdir(parents=True)
@@ -62,7 +69,7 @@ async def test_a_program_that_upload_pack_is_made_to_run(
     would."""
     (own_home / "secret").write_text("mine")
     workspaces = clones(tmp_path, kept=kept)
-    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    made = await prepared(tmp_path, repo)
     git_dir, spot = made.path / ".git", repo / ".git/hooks/post-commit"
     tries = f"""touch '{git_dir}/ran'
 touch '{spot}' '{own_home}/canary' '{tmp_path}/data/canary'
@@ -86,7 +93,7 @@ async def test_objects_of_another_repository(repo: Path, tmp_path: Path, kept: b
     """Git reads them where the clone says that they are lent to it."""
     other = make_repo(tmp_path / "other", {"secret": "mine"})
     workspaces = clones(tmp_path, kept=kept)
-    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    made = await prepared(tmp_path, repo)
     with (made.path / ".git/objects/info/alternates").open("a") as lent:
         lent.write(f"{other}/.git/objects\n")
     stolen = run(made.path, "commit-tree", f"{sha(other)}^{{tree}}", "-p", "HEAD", "-m", "Mine")
@@ -102,25 +109,20 @@ async def test_objects_of_another_repository(repo: Path, tmp_path: Path, kept: b
 
 async def test_a_sandbox_that_fails_is_not_the_agents_fault(repo: Path, tmp_path: Path) -> None:
     """The work stays where it is, and taking it over is tried again."""
-    broken = False
 
-    def wrap(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
-        missing = (tmp_path / "missing",) if broken else ()
-        return wrapped(Cage(argv=(), cwd=writes[0], writes=(*writes, *missing), reads=reads))
+    def broken(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
+        return wrapped(Cage(argv=(), cwd=writes[0], writes=(*writes, tmp_path / "missing")))
 
     sandboxes.installed()
-    workspaces = Clones(tmp_path / "data/trees", wrap=wrap)
-    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    made = await prepared(tmp_path, repo)
     mine = commit(made.path, {"mine": "1"})
-    broken = True
+    workspaces = Clones(tmp_path / "data/trees", wrap=broken)
     with pytest.raises(GitError, match=r"missing.*No such file") as gathering:
         await workspaces.gather(made.path, BRANCH)
-    run(repo, "update-ref", f"refs/heads/{BRANCH}", made.head_sha)
     with pytest.raises(GitError, match=r"missing.*No such file") as preparing:
         await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert [type(e.value) for e in (gathering, preparing)] == [GitError] * 2
-    broken = False
-    await workspaces.prepare(repo, "task1", BRANCH, "main")
+    await clones(tmp_path, kept=False).gather(made.path, BRANCH)
     assert sha(repo, BRANCH) == mine
 
 
@@ -129,7 +131,7 @@ async def test_a_git_that_is_killed_in_there_is_known_to_be(
 ) -> None:
     executable(tmp_path / "bin/git", '[ "$1" = --version ] || kill -9 $$')
     workspaces = clones(tmp_path)
-    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    made = await prepared(tmp_path, repo)
     place = workspaces.find(made.path)
     assert place
     async with place.desk(BRANCH, made.head_sha) as desk:
