@@ -185,7 +185,8 @@ def _memory(pid: int) -> int:
 def _written(cage: Cage) -> int | None:
     """The bytes of all that the command may write to; None where they cannot be counted."""
     total = 0
-    ahead = [str(path) for path in cage.writes]
+    outer = (path for path in cage.writes if not any(p in cage.writes for p in path.parents))
+    ahead = [str(path) for path in outer]
     while ahead:
         try:
             with os.scandir(ahead.pop()) as entries:
