@@ -10,7 +10,7 @@ import pytest
 
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import Task
-from agents_manager.flow import snapshots, supervisor
+from agents_manager.flow import removal, snapshots, supervisor, tasks
 from agents_manager.flow.ports import WorkspaceRules
 from tests.repos import own_home, refs, run, scripted_home, sha, status
 from tests.worlds import ANN, GREETING, World, repo, working
@@ -116,9 +116,34 @@ async def test_the_kind_changes_with_the_setting(world: World, tmp_path: Path) -
     assert (clone / ".git").is_dir()
 
 
-async def test_a_clone_of_nobody_is_swept_up(world: World) -> None:
-    rules = WorkspaceRules(kind="clone")
-    orphan = await world.s.workspaces.prepare(world.repo, "nobody", "agent/nobody", "main", rules)
-    await world.s.workspaces.release(orphan.path)
-    assert await supervisor.worktrees(world.s) == ["nobody"]
-    assert not orphan.path.exists()
+async def test_a_clone_of_nobody_is_swept_up_or_told(world: World) -> None:
+    task = await world.start(GREETING, pipeline="simple")
+    await world.until(task, "review")
+    rules, paths = WorkspaceRules(kind="clone"), dict[str, Path]()
+    for name in ("clean", "dirty"):
+        made = await world.s.workspaces.prepare(world.repo, name, f"agent/{name}", "main", rules)
+        await world.s.workspaces.release(made.path)
+        paths[name] = made.path
+    (paths["dirty"] / "draft").write_text("not saved anywhere\n")
+    assert await supervisor.worktrees(world.s) == ["clean"]
+    assert [path.exists() for path in paths.values()] == [False, True]
+    told = [e.summary for e in await world.events(task) if e.type == "workspace.orphaned"]
+    assert told[0].endswith("it was removed, as a branch holds all that was in it.")
+    assert told[1].startswith(f"The clone {paths['dirty']} belongs to no task and holds work")
+    assert f"rm -rf {paths['dirty']}" in told[1]
+
+
+async def test_the_clone_of_a_finished_task_is_cleared_away(world: World) -> None:
+    task = await world.start(LEAVE, pipeline="simple")
+    await world.until(task, "needs_decision")
+    clone = Path((await last_run(world, task)).workspace or "")
+    await tasks.move(world.s, task.id, ANN, to="cancelled")
+    await world.settled(task)
+    [cleaned] = await removal.clean(world.s, task_id=None, project_id=world.project.id)
+    assert (cleaned.task.id, cleaned.left, is_there(clone)) == (task.id, None, False)
+    assert run(world.repo, "show", f"refs/agents-manager/snapshots/{task.id}/1:left") == "over"
+    assert run(world.repo, "for-each-ref", "refs/agents-manager/base") == ""
+
+
+def is_there(path: Path) -> bool:
+    return path.exists()

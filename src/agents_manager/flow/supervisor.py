@@ -97,11 +97,12 @@ async def worktrees(s: Services) -> list[str]:
         repo = Path(project.path)
         try:
             for key, path in await _orphans(s, project):
+                clone = (path / ".git").is_dir()
                 spare = await s.workspaces.spare(repo, key)
                 if spare:
                     await s.workspaces.remove(repo, key)
                     gone.append(key)
-                found = event.WorkspaceOrphaned(path=str(path), removed=spare)
+                found = event.WorkspaceOrphaned(path=str(path), removed=spare, clone=clone)
                 await s.store.write(lambda tx, p=project, k=key, f=found: _tell_of(tx, s, p, k, f))
         except AgentsManagerError as error:  # The repository may have been moved away.
             log.warning("supervisor.worktrees", project=project.name, error=error.message)

@@ -125,14 +125,15 @@ class WorkspaceOrphaned(Happening):
     type: Literal["workspace.orphaned"] = "workspace.orphaned"
     path: str
     removed: bool
+    clone: bool = False
 
     def says(self) -> str:
-        whose = f"The workspace {self.path} belongs to no task"
+        whose = f"The {'clone' if self.clone else 'worktree'} {self.path} belongs to no task"
         if self.removed:
             return f"{whose}; it was removed, as a branch holds all that was in it."
-        path = shlex.quote(self.path)
-        way = f"Take from it what is of use, then: git worktree remove --force {path}"
-        return f"{whose} and holds work that no branch does. {way} (of a clone: rm -r {path})"
+        way = "rm -rf" if self.clone else "git worktree remove --force"
+        out = f"Take from it what is of use, then: {way} {shlex.quote(self.path)}"
+        return f"{whose} and holds work that no branch does. {out}"
 
 
 class SnapshotSaved(WorkspaceEvent):
