@@ -15,7 +15,7 @@ from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import ErrorClass, RunStatus
 from agents_manager.domain.task import Actor, ActorType, Task
 from agents_manager.errors import InvalidAnswer, NotAllowed, PromptAlreadyAnswered
-from agents_manager.flow import figures, prompts, remedies, snapshots, tasks, undoing
+from agents_manager.flow import audit, figures, prompts, remedies, snapshots, tasks, undoing
 from agents_manager.flow.runs import places
 from agents_manager.flow.views import TaskView
 from tests import worlds
@@ -118,6 +118,8 @@ async def test_no_agent_is_started_without_money(
     with pytest.raises(InvalidAnswer, match="is more than 0"):
         await world.answer(prompt, {"decision": "grant", "usd": 0})
     await world.answer(prompt, {"decision": "grant", "usd": 0.5})
+    [noted] = await world.s.store.read(lambda tx: audit.page(tx, what="budget", limit=5))
+    assert (noted.what, noted.who, noted.data["scope"]) == ("budget.granted", ANN.name, scope)
     await world.until(task, "review")
     assert len(started) == 1
 

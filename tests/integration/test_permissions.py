@@ -11,7 +11,7 @@ from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.task import Task
 from agents_manager.errors import PromptClosed
-from agents_manager.flow import tasks
+from agents_manager.flow import audit, tasks
 from tests.acp import command
 from tests.worlds import ANN, World, working
 
@@ -84,6 +84,8 @@ async def test_what_a_person_allowed_in_the_project_is_not_asked_again(
     task = await start(world, wants(outside), READY)
     await world.answer(await asked(world, task), {"allow": True, "scope": "project"})
     await ended(world, task)
+    [noted] = await world.s.store.read(lambda tx: audit.page(tx, what="permission", limit=5))
+    assert (noted.what, noted.who) == ("permission.given", ANN.name)
     outside.unlink()
     second = await again(world)
     assert await ended(world, second) == "no_changes"

@@ -144,3 +144,18 @@ def test_notices_of_the_browser_are_tested_and_sent(visit: Visit, work: Work) ->
     work.task("Ask me", asks({"question": "Which?"}))
     until(lambda: page.evaluate("noted.length") == 2)
     assert page.evaluate("noted[1]") == "A task waits for you"
+
+
+def test_the_record_says_who_decided_what(page: Page, work: Work) -> None:
+    page.goto(work.url("settings", section="audit"))
+    entries = page.get_by_role("list", name="Decisions")
+    expect(entries.get_by_text("added project").first).to_be_visible()
+    page.get_by_label("Name of the person or program").fill("nobody")
+    expect(page.get_by_text("Nothing of this was decided")).to_be_visible()
+    page.get_by_label("Name of the person or program").fill("")
+    page.get_by_label("Kind").select_option("data")
+    expect(page.get_by_text("Nothing of this was decided")).to_be_visible()
+    page.get_by_label("Kind").select_option("project")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Export").click()
+    assert saved.value.path().read_text().startswith("time,who,via,address,what,summary")

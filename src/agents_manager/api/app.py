@@ -25,6 +25,7 @@ from agents_manager.api.routes import (
     access,
     agents,
     artifacts,
+    audit,
     board,
     comments,
     events,
@@ -74,6 +75,7 @@ ROUTERS = (
     artifacts.router,
     retention.router,
     access.router,
+    audit.router,
     forges.router,
     events.router,
 )

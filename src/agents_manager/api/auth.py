@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agents_manager.api.program import Program
+from agents_manager.domain.task import SYSTEM, Actor, ActorType
 from agents_manager.errors import InvalidConfig
 from agents_manager.flow import access
 from agents_manager.flow.ports import Key, KeyKind, Services, Tx
@@ -37,6 +38,9 @@ async def ensure_owner_token(program: Program, owner: str) -> str:
     def write(tx: Tx) -> None:
         if tx.access.find(digest) is None:
             tx.access.add_token(digest, owner, access.ADMIN, now, kind=KeyKind.OWNER)
+            key = tx.access.find(digest)
+            assert key is not None
+            access.told_made(tx, now, at_the_machine(owner), key)
 
     await program.services.store.write(write)
     return token
@@ -47,18 +51,23 @@ async def owner_link(program: Program, owner: str, address: str) -> Link:
     digest = access.digest_of(await ensure_owner_token(program, owner))
     key = await program.services.store.read(lambda tx: tx.access.find(digest))
     assert key is not None
-    return await link(program.services, key, address)
+    return await link(program.services, key, address, at_the_machine(owner))
 
 
-async def link(s: Services, key: Key, address: str) -> Link:
-    made = await access.login_code(s, key)
+def at_the_machine(owner: str) -> Actor:
+    """The owner of the data directory, who started this program."""
+    return Actor(type=ActorType.USER, name=owner, via="cli", admin=True)
+
+
+async def link(s: Services, key: Key, address: str, by: Actor) -> Link:
+    made = await access.login_code(s, key, by)
     # Behind the #, so that no server, proxy or log on the way gets to see it.
     return Link(f"{address}/login#{made.code}", made.code, made.expires_at)
 
 
-async def revoke(s: Services, id: str) -> Key:
+async def revoke(s: Services, id: str, by: Actor = SYSTEM) -> Key:
     """The owner's token is made anew at the next start, or by the next `am login`."""
-    key = await access.revoke(s, id)
+    key = await access.revoke(s, id, by)
     if key.kind is KeyKind.OWNER:
         await asyncio.to_thread(_forget, s.home / TOKEN_FILE, key.digest)
     return key

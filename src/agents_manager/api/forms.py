@@ -212,6 +212,18 @@ class PageQuery(Query):
     limit: Annotated[int, Field(ge=1, le=500)] = 100
 
 
+class AuditExport(Query):
+    since: Short | None = None
+    """A day such as 2026-03-01, or 30d or 12h."""
+    who: Short | None = None
+    what: Short | None = None
+    """A deed, or the word before its dot."""
+
+
+class AuditQuery(PageQuery, AuditExport):
+    pass
+
+
 class TaskQuery(PageQuery):
     project: Short | None = None
     status: Short | None = None

@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agents_manager.api.doors import Doors
 from agents_manager.api.pace import Pace
 from agents_manager.errors import NotAllowed, StoreError, Unauthenticated, WrongHost
-from agents_manager.flow import access
+from agents_manager.flow import access, audit
 from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
 WEBHOOK = "/api/v1/forges/github/webhook"
@@ -21,6 +21,12 @@ COOKIE = "am_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 HOW = 'Send the header "Authorization: Bearer TOKEN"'
 WHERE = "the owner's token is in the file `token` of the data directory"
+
+
+def peer(scope: Scope) -> str | None:
+    """The machine that asks, or the proxy before us."""
+    client = scope.get("client")
+    return client[0] if client else None
 
 
 class Addresses:
@@ -84,8 +90,9 @@ class Tokens:
             self._pace.take(WEBHOOK)
         if scope["path"] not in OPEN_PATHS:
             headers = Headers(scope=scope)
+            address = peer(scope)
             if "authorization" in headers:
-                key = await self._by_token(headers["authorization"])
+                key = await self._by_token(headers["authorization"], address)
             else:
                 key = await self._by_session(headers, scope["method"])
             self._pace.take(key.digest)
@@ -93,7 +100,7 @@ class Tokens:
             # A database that cannot be written does not keep anybody from reading.
             with suppress(StoreError):
                 await access.note_use(self._store, self._clock, key)
-            actor = access.actor_of(key)
+            actor = access.actor_of(key, address)
             scope.setdefault("state", {}).update(actor=actor, token=key.digest, key=key)
         await self._app(scope, receive, send)
 
@@ -102,12 +109,16 @@ class Tokens:
         if key.role == access.VIEWER and not looks:
             raise NotAllowed(f"{key.name} may look and not change anything: the role is viewer.")
 
-    async def _by_token(self, header: str) -> Key:
+    async def _by_token(self, header: str, address: str | None) -> Key:
         kind, _, token = header.partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated(f"{HOW}; {WHERE}.")
         key = await self._known(token.strip(), access.TOKENS)
         if key is None:
+            with suppress(StoreError):
+                await audit.refused_login(
+                    self._store, self._clock.now(), access.somebody(address), "an unknown token"
+                )
             raise Unauthenticated(f"This token is not known; {WHERE}.")
         return key
 

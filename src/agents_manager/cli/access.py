@@ -60,7 +60,7 @@ async def create(desk: Desk, name: str, role: str) -> None:
     """Make a token for a person or a program; it is shown this once."""
     from agents_manager.flow import access
 
-    made = await access.create(desk.services, name, role)
+    made = await access.create(desk.services, name, role, desk.actor)
     document = {"token": made.secret, "about": about(made.key)}
     desk.output.show(document, lambda: _made(made.secret))
 
@@ -72,7 +72,7 @@ async def revoke(desk: Desk, id: str) -> None:
     """Revoke a token and end its sessions, or end one session."""
     from agents_manager.api import auth
 
-    key = await auth.revoke(desk.services, id)
+    key = await auth.revoke(desk.services, id, desk.actor)
     text = f"Revoked the {_kind(key)} of {key.name}; it lets nobody in any more."
     desk.output.show(about(key), lambda: [Line(text)])
 

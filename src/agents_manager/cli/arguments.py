@@ -1,8 +1,23 @@
 """Arguments that many commands take, each with what a shell offers for it."""
 
+from datetime import UTC, datetime
+
 import click
 
 from agents_manager.cli import completing
+from agents_manager.errors import InvalidInput
+
+
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    if value is None:
+        return None
+    from agents_manager.flow import figures
+
+    try:
+        return figures.since(value, datetime.now(UTC))
+    except InvalidInput as error:
+        raise click.BadParameter(error.message, ctx, param) from None
+
 
 task = click.argument("task", shell_complete=completing.tasks)
 task_or_all = click.argument("task", required=False, shell_complete=completing.tasks)
@@ -15,4 +30,7 @@ project_option = click.option(
     "--project",
     shell_complete=completing.projects,
     help="Name or id; the project of the current folder unless given.",
+)
+since = click.option(
+    "--since", callback=_since, metavar="WHEN", help="A day such as 2026-03-01, or 30d or 12h."
 )

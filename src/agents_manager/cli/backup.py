@@ -124,9 +124,12 @@ def _restore(output: Output, place: "Settings", file: Path, *, force: bool) -> N
             )
         manifest = _unpack(file, Path(folder))
         copies.check(Path(folder) / MAIN)
-        aside = _put_aside(place.home, known)
-        for part in Path(folder).iterdir():
-            part.replace(place.home / part.name)
+        aside = _aside(place.home) if known else None
+        _note(Path(folder), place.home, file, manifest["created_at"], aside)
+        _put_aside(place.home, known, aside)
+        for name in (MAIN, ENGINE, *PLAIN):
+            if (Path(folder) / name).exists():
+                (Path(folder) / name).replace(place.home / name)
     document = {"file": file.absolute(), "home": place.home, "put_aside": aside, **manifest}
     text = f"Restored {place.home} as it was at {manifest['created_at']}."
     output.show(document, lambda: [Line(text)])
@@ -157,15 +160,42 @@ def _unpack(file: Path, folder: Path) -> dict[str, Any]:
     return {"created_at": str(manifest["created_at"])}
 
 
-def _put_aside(home: Path, names: list[str]) -> Path | None:
-    if not names:
-        return None
-    aside = home / "backups" / f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+def _note(folder: Path, home: Path, file: Path, created_at: str, aside: Path | None) -> None:
+    """Into the database of the backup, before it is put in the place of the other."""
+    from agents_manager import environment, settings
+    from agents_manager.domain.audit import Deed
+    from agents_manager.domain.task import Actor, ActorType
+    from agents_manager.flow import audit
+    from agents_manager.store.database import open_database
+
+    by = Actor(type=ActorType.USER, name=settings.user_name(), via="cli", admin=True)
+    rest = f"; what was there lies in {aside}" if aside else ""
+    summary = f"restored the data of {created_at} from {file.absolute()}{rest}"
+    now, kept = datetime.now(UTC), home / "backups"
+    database = open_database(folder / MAIN, backups=kept, redactor=environment.redactor())
+    try:
+        asyncio.run(
+            database.write(
+                lambda tx: audit.note(
+                    tx, now, by, Deed.DATA_RESTORED, summary, created_at=created_at
+                )
+            )
+        )
+    finally:
+        database.close()
+
+
+def _aside(home: Path) -> Path:
+    return home / "backups" / f"before-restore-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"
+
+
+def _put_aside(home: Path, names: list[str], aside: Path | None) -> None:
+    if aside is None:
+        return
     aside.mkdir(mode=0o700, parents=True)
     for name in (*(f"{n}{end}" for n in names for end in JOURNALS), *PLAIN):
         if (home / name).exists():
             (home / name).replace(aside / name)
-    return aside
 
 
 def _refuse_postgres(place: "Settings", instead: str) -> None:

@@ -97,6 +97,7 @@ async def _change(
 ) -> None:
     from agents_manager.cli import interview
     from agents_manager.cli.render import Line
+    from agents_manager.flow import audit
 
     if user and project:
         raise click.UsageError("Give either --user or --project.")
@@ -110,7 +111,8 @@ async def _change(
         if not click.confirm("Write it?", err=True):
             raise InvalidInput("Nothing was written.")
     if changed:
-        desk.services.configs.write(edit)
+        name = found.name if found else None
+        await audit.change_settings(desk.services, edit, [key], desk.actor, name)
     text = f"Wrote {edit.path}." if changed else f"Nothing to change: {edit.path} says so already."
     document = {"file": edit.path, "diff": edit.diff, "written": changed}
     desk.output.show(document, lambda: [Line(text)])

@@ -1,36 +1,21 @@
 """`am cost` and `am stats`: what runs cost, and how they went."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import click
 
-from agents_manager.cli import completing, session
+from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.session import Desk
-from agents_manager.errors import InvalidInput
 
 GROUPS = ("project", "task", "agent", "model", "day")
-
-
-def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    if value is None:
-        return None
-    from agents_manager.flow import figures
-
-    try:
-        return figures.since(value, datetime.now(UTC))
-    except InvalidInput as error:
-        raise click.BadParameter(error.message, ctx, param) from None
 
 
 def _scoped(command: Any) -> Any:
     project = click.option(
         "--project", shell_complete=completing.projects, help="Name or id; all unless given."
     )
-    since = click.option(
-        "--since", callback=_since, metavar="WHEN", help="A day such as 2026-03-01, or 30d or 12h."
-    )
-    return project(since(command))
+    return project(arguments.since(command))
 
 
 @click.command()

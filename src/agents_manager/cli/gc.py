@@ -27,5 +27,5 @@ async def gc(desk: Desk, dry_run: bool, yes: bool) -> None:
         desk.output.page(pages.page(found))
         if not found.items or not click.confirm("Remove all of this?"):
             return
-    report = await sweep.sweep(desk.services, dry_run=dry_run)
+    report = await sweep.sweep(desk.services, dry_run=dry_run, by=desk.actor)
     desk.output.show(report, lambda: pages.page(report))

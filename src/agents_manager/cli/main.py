@@ -21,6 +21,7 @@ COMMANDS = {
     "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
     "login": Entry("access", "Make a link that logs in a browser."),
     "token": Entry("access", "See, make and revoke tokens and the sessions of browsers."),
+    "audit": Entry("audit", "See who decided what, when and from where."),
     "init": Entry("init", "Make .agents-manager in a repository, to begin with."),
     "project": Entry("project", "Register repositories."),
     "task": Entry("task", "Create, start, move and look at tasks."),

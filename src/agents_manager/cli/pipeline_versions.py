@@ -19,7 +19,11 @@ async def import_(desk: Desk, file: BinaryIO) -> None:
 
     document = files.document(file)
     saved = await pipelines.add(
-        desk.services, document.value, where=document.name, lines=document.lines
+        desk.services,
+        document.value,
+        where=document.name,
+        lines=document.lines,
+        by=desk.actor,
     )
     desk.output.show(saved, lambda: catalog.saved(saved))
 

@@ -28,7 +28,7 @@ async def add(desk: Desk, path: Path, name: str | None, base_branch: str | None)
     """
     from agents_manager.flow import tasks
 
-    added = await tasks.add_project(desk.services, path, name, base_branch)
+    added = await tasks.add_project(desk.services, path, name, base_branch, by=desk.actor)
     text = f'Registered "{added.name}" at {added.path}; work is merged to {added.base_branch}.'
     desk.output.show(added, lambda: [Line(text)])
 
@@ -102,7 +102,9 @@ async def trust(desk: Desk, project: str | None, yes: bool) -> None:
         desk.output.say(change)
     if changed and not yes and interview.possible() and not click.confirm("Trust them?", err=True):
         raise InvalidInput("Nothing is trusted that was not before.")
-    trusted = await tasks.trust_project(desk.services, found, config.commands_fingerprint)
+    trusted = await tasks.trust_project(
+        desk.services, found, config.commands_fingerprint, by=desk.actor
+    )
     document = {"project": trusted, "config": config}
     desk.output.show(document, lambda: catalog.project(trusted, config))
 
@@ -121,5 +123,5 @@ async def consent(desk: Desk, project: str | None, withdraw: bool) -> None:
     from agents_manager.flow import agents
 
     found = await desk.project(project)
-    changed = await agents.consent(desk.services, found, given=not withdraw)
+    changed = await agents.consent(desk.services, found, given=not withdraw, by=desk.actor)
     desk.output.show(changed, lambda: [catalog.consent(changed)])

@@ -122,7 +122,7 @@ async def clean(desk: Desk, task: str | None, project: str | None) -> None:
     if task is not None and project is not None:
         raise click.UsageError("Give a task or --project, not both.")
     of = None if task is not None else (await desk.project(project)).id
-    cleaned = await removal.clean(desk.services, task_id=task, project_id=of)
+    cleaned = await removal.clean(desk.services, task_id=task, project_id=of, by=desk.actor)
     document = [{"task": one.task.id, "title": one.task.title, "left": one.left} for one in cleaned]
     gone = [one for one in cleaned if one.left is None]
     text = f"No workspace is left of {counted(len(gone), 'finished task')}."

@@ -6,6 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
+from pydantic import Field
+
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, RunId, TaskId
 from agents_manager.domain.value import Value
 
@@ -25,6 +27,8 @@ class Actor(Value):
     admin: bool = False
     role: str | None = None
     """What the person's token says; some questions are for some roles only."""
+    address: str | None = Field(default=None, exclude=True)
+    """Of the machine that asks over HTTP; for the record of decisions, not for events."""
 
 
 SYSTEM = Actor(type=ActorType.SYSTEM, name="engine")

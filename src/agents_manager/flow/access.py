@@ -11,8 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from agents_manager.domain.task import Actor, ActorType
+from agents_manager.domain.audit import Deed
+from agents_manager.domain.task import SYSTEM, Actor, ActorType
 from agents_manager.errors import Conflict, InvalidInput, TokenNotFound, Unauthenticated
+from agents_manager.flow import audit
 from agents_manager.flow.ports import Clock, Key, KeyKind, Services, Store, Tx
 
 ADMIN = "admin"
@@ -46,10 +48,22 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def actor_of(key: Key) -> Actor:
+def actor_of(key: Key, address: str | None = None) -> Actor:
     via = "web" if key.kind is KeyKind.SESSION else "http"
     admin = key.role == ADMIN
-    return Actor(type=ActorType.USER, name=key.name, via=via, admin=admin, role=key.role)
+    return Actor(
+        type=ActorType.USER,
+        name=key.name,
+        via=via,
+        admin=admin,
+        role=key.role,
+        address=address,
+    )
+
+
+def somebody(address: str | None, via: str = "http") -> Actor:
+    """Who is not known, or not yet."""
+    return Actor(type=ActorType.USER, name="somebody", via=via, address=address)
 
 
 async def known(store: Store, clock: Clock, digest: str, kinds: Collection[KeyKind]) -> Key | None:
@@ -63,7 +77,13 @@ async def note_use(store: Store, clock: Clock, key: Key) -> None:
         await store.write(lambda tx: tx.access.used(key.digest, now))
 
 
-async def log_in(s: Services, *, token: str | None = None, code: str | None = None) -> Made | None:
+async def log_in(
+    s: Services,
+    *,
+    token: str | None = None,
+    code: str | None = None,
+    address: str | None = None,
+) -> Made | None:
     """A session of whoever has this token, or made this code; None for a wrong one."""
     now = s.clock.now()
     secret = secrets.token_urlsafe(32)
@@ -81,18 +101,31 @@ async def log_in(s: Services, *, token: str | None = None, code: str | None = No
             expires=now + SESSION_LIFE,
             parent=key.digest,
         )
-        return Made(secret, _get(tx, digest))
+        session = _get(tx, digest)
+        how = "a token" if token else "a login link"
+        said = {"session": session.id, "role": key.role}
+        audit.note(tx, now, actor_of(session, address), Deed.LOGIN, f"logged in with {how}", **said)
+        return Made(secret, session)
 
-    return await s.store.write(write)
+    made = await s.store.write(write)
+    if made is None:
+        how = "a token that is not known" if token else "a login link that does not work"
+        await audit.refused_login(s.store, now, somebody(address, "web"), how)
+    return made
 
 
-async def log_out(s: Services, session: Key) -> None:
+async def log_out(s: Services, session: Key, by: Actor = SYSTEM) -> None:
     if session.kind is not KeyKind.SESSION:
         raise Conflict("You have not logged in: a token is revoked instead.")
-    await s.store.write(lambda tx: tx.access.remove(session.digest))
+
+    def write(tx: Tx) -> None:
+        tx.access.remove(session.digest)
+        audit.note(tx, s.clock.now(), by, Deed.LOGOUT, "logged out", session=session.id)
+
+    await s.store.write(write)
 
 
-async def login_code(s: Services, key: Key) -> Code:
+async def login_code(s: Services, key: Key, by: Actor = SYSTEM) -> Code:
     """For another session of the same person. It ends with the same token, not with the session in
     which it was made."""
     code, expires = secrets.token_urlsafe(16), s.clock.now() + CODE_LIFE
@@ -102,6 +135,8 @@ async def login_code(s: Services, key: Key) -> Code:
         if tx.access.find(key.digest) is None:
             raise Unauthenticated("This token was revoked.")
         tx.access.add_code(digest_of(code), parent, expires)
+        summary = f"made a login link for {key.name}"
+        audit.note(tx, s.clock.now(), by, Deed.LOGIN_LINK, summary, role=key.role)
 
     await s.store.write(write)
     return Code(code, expires)
@@ -112,7 +147,7 @@ async def tokens(s: Services) -> list[Key]:
     return [key for key in await s.store.read(lambda tx: tx.access.all()) if key.holds(now)]
 
 
-async def create(s: Services, name: str, role: str) -> Made:
+async def create(s: Services, name: str, role: str, by: Actor = SYSTEM) -> Made:
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise InvalidInput(f"A token's name is a line of 1 to {_LONGEST_NAME} characters.")
     if not _ROLE.fullmatch(role):
@@ -123,12 +158,19 @@ async def create(s: Services, name: str, role: str) -> Made:
 
     def write(tx: Tx) -> Key:
         tx.access.add_token(digest_of(secret), name.strip(), role, now)
-        return _get(tx, digest_of(secret))
+        key = _get(tx, digest_of(secret))
+        told_made(tx, now, by, key)
+        return key
 
     return Made(secret, await s.store.write(write))
 
 
-async def revoke(s: Services, id: str) -> Key:
+def told_made(tx: Tx, now: datetime, by: Actor, key: Key) -> None:
+    summary = f"made a token for {key.name} with the role {key.role}"
+    audit.note(tx, now, by, Deed.TOKEN_MADE, summary, token=key.id, role=key.role, kind=key.kind)
+
+
+async def revoke(s: Services, id: str, by: Actor = SYSTEM) -> Key:
     """Also ends what was opened with it."""
 
     def write(tx: Tx) -> Key:
@@ -136,8 +178,13 @@ async def revoke(s: Services, id: str) -> Key:
         found = [key for key in tx.access.all() if key.id.startswith(wanted)]
         if len(found) != 1 or len(wanted) < SHORTEST_ID:
             raise TokenNotFound(f'There is no token "{id[:50]}"; "am token list" shows their ids.')
-        tx.access.remove(found[0].digest)
-        return found[0]
+        key = found[0]
+        tx.access.remove(key.digest)
+        what = "a session" if key.kind is KeyKind.SESSION else "the token"
+        summary = f"revoked {what} of {key.name}"
+        said = {"token": key.id, "role": key.role, "kind": key.kind}
+        audit.note(tx, s.clock.now(), by, Deed.TOKEN_REVOKED, summary, **said)
+        return key
 
     return await s.store.write(write)
 

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.names import visible
 from agents_manager.domain.run import UNSANDBOXED
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import SYSTEM, Actor, Project
 from agents_manager.errors import InvalidConfig, NoSandbox, NotConsented, NotTrusted
+from agents_manager.flow import audit
 from agents_manager.flow.ports import (
     Agent,
     Capabilities,
@@ -17,6 +19,7 @@ from agents_manager.flow.ports import (
     ProjectConfig,
     Role,
     Services,
+    Tx,
 )
 
 NOTHING: Mapping[str, Any] = {}
@@ -190,8 +193,17 @@ def without_consent(name: str, project: Project, kept: Keeping) -> str:
     )
 
 
-async def consent(s: Services, project: Project, *, given: bool) -> Project:
+async def consent(s: Services, project: Project, *, given: bool, by: Actor = SYSTEM) -> Project:
     """Allows agents to work at the project without a sandbox, once and for all, or no longer."""
-    since = (project.consented_at or s.clock.now()) if given else None
-    await s.store.write(lambda tx: tx.projects.update(project.id, consented_at=since))
+    now = s.clock.now()
+    since = (project.consented_at or now) if given else None
+    deed = Deed.CONSENT_GIVEN if given else Deed.CONSENT_WITHDRAWN
+    allowed = "allowed" if given else "no longer allows"
+    summary = f'{allowed} agents to work at project "{project.name}" without a sandbox'
+
+    def write(tx: Tx) -> None:
+        tx.projects.update(project.id, consented_at=since)
+        audit.note(tx, now, by, deed, summary, project=project.name)
+
+    await s.store.write(write)
     return replace(project, consented_at=since)

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agents_manager.domain import event
-from agents_manager.domain.budget import Budget, Budgets, BudgetScope, Grant
+from agents_manager.domain.audit import Deed
+from agents_manager.domain.budget import Budget, Budgets, BudgetScope, Grant, dollars
 from agents_manager.domain.cost import By, CostReport
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, ProjectId, RunId, TaskId
@@ -15,8 +16,11 @@ from agents_manager.domain.question import Ask
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project
 from agents_manager.errors import AgentsManagerError
-from agents_manager.flow import asking, planning, remedies, transitions
+from agents_manager.flow import asking, audit, planning, remedies, transitions
 from agents_manager.flow.ports import Services, Tx
+
+SHARED = (BudgetScope.PROJECT, BudgetScope.DAY)
+"""What is granted there holds for more than the task that asked."""
 
 
 def over(tx: Tx, s: Services, run_id: RunId) -> str | None:
@@ -102,6 +106,22 @@ def _grant(
         scope=scope, subject=subject, usd=usd, by=actor.name, prompt=prompt.id
     )
     tx.events.add(prompt.task_id, granted, actor, now)
+    if scope in SHARED:
+        summary = f"granted {dollars(usd)} beyond the budget of {scope} {_name(tx, scope, subject)}"
+        said = {"scope": scope, "subject": subject, "usd": usd, "prompt": prompt.id}
+        audit.note(tx, now, actor, Deed.BUDGET_GRANTED, summary, **said)
+
+
+def take_back(tx: Tx, s: Services, prompt: Prompt, actor: Actor) -> None:
+    """What was granted in answer to a question, if anything."""
+    tx.grants.take_back(prompt.id)
+    if prompt.type is not PromptType.BUDGET or not (prompt.response or {}).get("usd"):
+        return
+    asked = BudgetPayload.model_validate(prompt.payload)
+    if asked.scope in SHARED:
+        summary = f"took back what was granted beyond the budget of {asked.scope} {asked.name}"
+        said = {"scope": asked.scope, "subject": asked.subject, "prompt": prompt.id}
+        audit.note(tx, s.clock.now(), actor, Deed.BUDGET_TAKEN_BACK, summary, **said)
 
 
 # ------------------------------------------------------------------------------ how they stand

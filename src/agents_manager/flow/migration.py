@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agents_manager.domain import question
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.ids import HistoryId
 from agents_manager.domain.pipeline import (
@@ -20,7 +21,7 @@ from agents_manager.domain.prompt import BESIDE, Choice, ChoicePayload, Prompt, 
 from agents_manager.domain.question import Ask
 from agents_manager.domain.task import Actor, Task
 from agents_manager.errors import InvalidInput, TransitionRefused
-from agents_manager.flow import asking, facts, transitions
+from agents_manager.flow import asking, audit, facts, transitions
 from agents_manager.flow.ports import Services, Tx
 
 _BY_HAND = Fired(trigger=Trigger(type=TriggerType.MANUAL))
@@ -77,9 +78,17 @@ async def migrate(
         for step in planned.steps:
             assert step.to is not None
             _carry(tx, s, planned.pipeline, step.task, step.to, statuses, actor)
+        _told(tx, s, planned, actor)
         return Migration(planned.pipeline, planned.steps, applied=True)
 
     return await (s.store.write(write) if apply else s.store.read(plan))
+
+
+def _told(tx: Tx, s: Services, done: Migration, by: Actor) -> None:
+    target, number = done.pipeline, len(done.steps)
+    summary = f'took {number} tasks to version {target.version} of pipeline "{target.id}"'
+    said = {"pipeline": target.id, "version": target.version, "tasks": number}
+    audit.note(tx, s.clock.now(), by, Deed.PIPELINE_MIGRATED, summary, **said)
 
 
 def behind(tx: Tx, pipeline: Pipeline) -> list[Task]:

@@ -13,10 +13,11 @@ import structlog
 
 from agents_manager.domain import lint
 from agents_manager.domain import pipeline as pipelines
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.finding import Finding
 from agents_manager.domain.pipeline import Pipeline, located
 from agents_manager.domain.registry import Registry
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import SYSTEM, Actor, Project
 from agents_manager.errors import (
     InvalidConfig,
     InvalidInput,
@@ -24,7 +25,7 @@ from agents_manager.errors import (
     PipelineNotFound,
     closest,
 )
-from agents_manager.flow import migration
+from agents_manager.flow import audit, migration
 from agents_manager.flow.ports import PipelineFile, Services, Tx
 from agents_manager.flow.registries import registry_of
 
@@ -89,6 +90,7 @@ async def add(
     *,
     where: str = "The pipeline",
     lines: Lines = dict,
+    by: Actor = SYSTEM,
 ) -> Saved:
     """Keeps a pipeline for all projects, as its next version."""
     parsed = _parsed(document, where, lines)
@@ -98,7 +100,7 @@ async def add(
             f'"{parsed.id}" is built in. Give yours another id, or put it into the folder '
             ".agents-manager/pipelines of the project that it is for."
         )
-    saved = await s.store.write(lambda tx: _save(tx, s, parsed, document))
+    saved = await s.store.write(lambda tx: _save(tx, s, parsed, document, by))
     return replace(saved, warnings=warnings)
 
 
@@ -110,7 +112,7 @@ async def install(s: Services) -> None:
         if _same(parsed, known.get(parsed.id)):
             continue
         _linted(parsed, s.registry, dict)
-        await s.store.write(lambda tx, p=parsed, d=document: _save(tx, s, p, d))
+        await s.store.write(lambda tx, p=parsed, d=document: _save(tx, s, p, d, None))
 
 
 async def reload(s: Services, project: Project) -> list[Brought]:
@@ -222,7 +224,7 @@ async def _renewed(
     if good is not None and _same(read, good):
         return good
     _linted(read, registry, file.lines)
-    return (await s.store.write(lambda tx: _save(tx, s, read, document))).pipeline
+    return (await s.store.write(lambda tx: _save(tx, s, read, document, SYSTEM))).pipeline
 
 
 def _parsed(document: object, where: str, lines: Lines) -> Pipeline:
@@ -240,11 +242,19 @@ def _linted(parsed: Pipeline, registry: Registry, lines: Lines) -> tuple[Finding
         raise InvalidPipeline(error.message, located(error.details, lines())) from None
 
 
-def _save(tx: Tx, s: Services, parsed: Pipeline, document: Mapping[str, Any]) -> Saved:
+def _save(
+    tx: Tx, s: Services, parsed: Pipeline, document: Mapping[str, Any], by: Actor | None
+) -> Saved:
+    """What comes with the program is nobody's decision."""
     newest = _newest(tx, parsed.id)
     if newest is not None and _same(parsed, newest):
         return Saved(newest, new=False, behind=len(migration.behind(tx, newest)))
-    saved = tx.pipelines.save(parsed, document, s.clock.now())
+    now = s.clock.now()
+    saved = tx.pipelines.save(parsed, document, now)
+    if by is not None:
+        summary = f'saved version {saved.version} of pipeline "{saved.id}"'
+        said = {"pipeline": saved.id, "version": saved.version}
+        audit.note(tx, now, by, Deed.PIPELINE_SAVED, summary, **said)
     return Saved(saved, new=True, behind=len(migration.behind(tx, saved)))
 
 

@@ -3,10 +3,11 @@ effects are one transaction."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from agents_manager.domain import event, form, question
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.budget import dollars
 from agents_manager.domain.effects import MirrorReview
 from agents_manager.domain.guards import Fired
@@ -17,6 +18,7 @@ from agents_manager.domain.prompt import (
     ChoicePayload,
     Prompt,
     PromptStatus,
+    Scope,
     recommended_answer,
     validate_answer,
 )
@@ -31,6 +33,7 @@ from agents_manager.errors import (
 )
 from agents_manager.flow import (
     asking,
+    audit,
     branches,
     budgets,
     comments,
@@ -190,12 +193,29 @@ def _answer(
         budgets.answer(tx, s, prompt, BudgetAnswer.model_validate(response), actor)
     elif prompt.type is PromptType.CHOICE:
         _choose(tx, s, prompt, response, actor)
-    elif prompt.type is not _PERMISSION:  # The run that asked for it is waiting, and goes on.
+    elif prompt.type is _PERMISSION:  # The run that asked for it is waiting, and goes on.
+        _told_permission(tx, prompt, response, actor, now)
+    else:
         fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
         _fire(tx, s, prompt, fired, actor)
     if held is not None:
         undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
     return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
+
+
+def _told_permission(
+    tx: Tx, prompt: Prompt, response: Mapping[str, Any], actor: Actor, now: datetime
+) -> None:
+    """One that holds for the project reaches beyond its task."""
+    if response["scope"] != Scope.PROJECT:
+        return
+    deed = Deed.PERMISSION_GIVEN if response["allow"] else Deed.PERMISSION_REFUSED
+    project = tx.projects.get(tx.tasks.get(prompt.task_id).project_id).name
+    may = "may" if response["allow"] else "may not"
+    tool, action = prompt.payload["tool"], prompt.payload["action"]
+    summary = f'said that agents of project "{project}" {may} use {tool}: {action}'
+    said = {"project": project, "tool": tool, "prompt": prompt.id}
+    audit.note(tx, now, actor, deed, summary, **said)
 
 
 def _mirror(tx: Tx, s: Services, prompt: Prompt, actor: Actor) -> None:

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.run import Run, RunStatus
-from agents_manager.domain.task import Actor, ArtifactType, Project, Task
+from agents_manager.domain.task import SYSTEM, Actor, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ProjectInUse, TaskInUse
-from agents_manager.flow import edits, pipelines, tasks
+from agents_manager.flow import audit, edits, pipelines, tasks
 from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.1
 PATIENCE = 200
 """How often it is looked whether a run that was told to stop is gone."""
 PAGE = 200
+NAMED = 100
+"""Tasks that the record of decisions names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,9 @@ async def delete(
                 [edits.named(other) for other in dependents],
             )
         project, runs = tx.projects.get(found.project_id), tx.runs.of_task(task.id)
+        summary = f'deleted task "{found.title}" of project "{project.name}" and its record'
+        said = {"task": found.id, "status": found.status, "project": project.name}
+        audit.note(tx, s.clock.now(), actor, Deed.TASK_DELETED, summary, **said)
         return _delete(tx, s, found, actor), project, runs
 
     deleted, project, runs = await s.store.write(write)
@@ -99,6 +105,9 @@ async def remove_project(
             if pipeline.id.endswith(f"{pipelines.OF}{project.id}"):
                 tx.pipelines.delete(pipeline.id)
         tx.projects.delete(project.id)
+        summary = f'removed project "{project.name}" with {len(gone)} tasks and their record'
+        said = {"project": project.name, "path": project.path, "tasks": len(gone)}
+        audit.note(tx, s.clock.now(), actor, Deed.PROJECT_REMOVED, summary, **said)
         return with_runs
 
     gone = await s.store.write(write)
@@ -113,7 +122,9 @@ class Cleaned:
     """Why its workspace is still there."""
 
 
-async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | None) -> list[Cleaned]:
+async def clean(
+    s: Services, *, task_id: str | None, project_id: ProjectId | None, by: Actor = SYSTEM
+) -> list[Cleaned]:
     """Removes the workspace of one task, or of all finished tasks of a project. Work that no commit
     holds is saved as a snapshot before."""
 
@@ -130,8 +141,16 @@ async def clean(s: Services, *, task_id: str | None, project_id: ProjectId | Non
         project = tx.projects.get(project_id)
         return [(task, project) for task in _tasks(tx, project_id) if _is_over(tx, task)]
 
+    def note(tx: Tx) -> list[tuple[Task, Project]]:
+        found = choose(tx)
+        if found:
+            summary = f'removes the workspaces of {len(found)} tasks of "{found[0][1].name}"'
+            ids = [task.id for task, _ in found[:NAMED]]
+            audit.note(tx, s.clock.now(), by, Deed.WORKSPACES_REMOVED, summary, tasks=ids)
+        return found
+
     cleaned: list[Cleaned] = []
-    for task, project in await s.store.read(choose):
+    for task, project in await s.store.write(note):
         cleaned.append(Cleaned(task, await _take_away(s, project, task.id)))
     return cleaned
 

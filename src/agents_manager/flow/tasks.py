@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import event, fields
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
+from agents_manager.domain.names import visible
 from agents_manager.domain.pipeline import ORIGIN, Policy, Trigger, TriggerType
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Actor, Project, Task
+from agents_manager.domain.task import SYSTEM, Actor, Project, Task
 from agents_manager.domain.transition import Moved, Refused, decide, onward
 from agents_manager.errors import (
     Conflict,
@@ -24,10 +26,12 @@ from agents_manager.errors import (
     TaskNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import edits, facts, pipelines, planning, transitions
+from agents_manager.flow import agents, audit, edits, facts, pipelines, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 MANUAL = Trigger(type=TriggerType.MANUAL)
+LISTED = 100
+"""Commands that the record of decisions names, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,12 @@ class Stopping:
 
 
 async def add_project(
-    s: Services, path: Path, name: str | None, base_branch: str | None
+    s: Services,
+    path: Path,
+    name: str | None,
+    base_branch: str | None,
+    *,
+    by: Actor = SYSTEM,
 ) -> Project:
     """Registers a repository. Registering it is its user's word that its commands may run."""
     top, current = await s.workspaces.validate(path)
@@ -82,12 +91,17 @@ async def add_project(
                 f'There is already a project "{project.name}"; choose another with --name.'
             )
         tx.projects.add(project)
+        summary = f'added project "{project.name}" at {project.path} and trusted its commands'
+        said = {"project": project.name, "path": project.path, "commands": _few(config.commands)}
+        audit.note(tx, now, by, Deed.PROJECT_ADDED, summary, **said)
         return project
 
     return await s.store.write(write)
 
 
-async def trust_project(s: Services, project: Project, shown: str | None = None) -> Project:
+async def trust_project(
+    s: Services, project: Project, shown: str | None = None, *, by: Actor = SYSTEM
+) -> Project:
     """Allows the project's commands as they stand now, or as they were shown."""
     trouble = s.configs.trouble(project)
     if trouble is not None:
@@ -96,8 +110,22 @@ async def trust_project(s: Services, project: Project, shown: str | None = None)
     if shown not in (None, config.commands_fingerprint):
         raise Conflict(f'The commands of project "{project.name}" changed just now; look again.')
     trusted = {"trusted_commands": config.commands_fingerprint, "trusted": config.commands}
-    await s.store.write(lambda tx: tx.projects.update(project.id, **trusted))
+    changed = agents.changes(project, config)
+
+    def write(tx: Tx) -> None:
+        tx.projects.update(project.id, **trusted)
+        summary = f'trusted the commands of project "{project.name}": '
+        summary += "; ".join(changed) or "nothing changed"
+        said = {"project": project.name, "commands": _few(config.commands)}
+        audit.note(tx, s.clock.now(), by, Deed.PROJECT_TRUSTED, summary, **said)
+
+    await s.store.write(write)
     return replace(project, **trusted)
+
+
+def _few(commands: Mapping[str, str]) -> dict[str, str]:
+    """As many as are read, each as long as is read."""
+    return {where: visible(commands[where], LISTED) for where in sorted(commands)[:LISTED]}
 
 
 async def create(

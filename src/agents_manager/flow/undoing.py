@@ -18,7 +18,7 @@ from agents_manager.domain.prompt import (
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Actor, PullState, Result, Task
 from agents_manager.errors import InvalidInput, NotAllowed, UndoRefused
-from agents_manager.flow import asking, phases, remedies
+from agents_manager.flow import asking, budgets, phases, remedies
 from agents_manager.flow.ports import Services, Tx
 
 LONGEST_S = 300.0
@@ -108,7 +108,7 @@ def _undo(tx: Tx, s: Services, prompt_id: str, actor: Actor) -> Undone:
     for entry in reversed([tx.history.get(HistoryId(h)) for h in held.history]):
         task, undone = remedies.take_back(tx, s, task, entry, actor, reason)
         history_id = undone.id
-    tx.grants.take_back(prompt.id)
+    budgets.take_back(tx, s, prompt, actor)
     phases.put_back(tx, task.id, held.phases)
     for pull_id in held.pulls:
         tx.pulls.update(pull_id, s.clock.now(), state=PullState.OPEN)

@@ -4,6 +4,7 @@ the two."""
 from typing import Any
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Column,
     ForeignKey,
@@ -16,7 +17,11 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy import (
+    event as sqlalchemy_event,
+)
 
+from agents_manager.store import append_only
 from agents_manager.store.columns import Id, Json, Number, Prose, UtcTime
 
 metadata = MetaData(
@@ -360,3 +365,21 @@ reply = Table(
     *_must("body", be=Prose),
     *_must("created_at", be=UtcTime),
 )
+
+audit = Table(
+    append_only.TABLE,
+    metadata,
+    Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
+    *_must("time", be=UtcTime),
+    *_must("who", be=Prose),
+    *_may("via", "address"),
+    *_must("what"),
+    *_must("summary", be=Prose),
+    *_must("data", be=Json),
+    Index(None, "what", "time"),
+    sqlite_autoincrement=True,
+)
+for _dialect in ("sqlite", "postgresql"):
+    for _statement in append_only.statements(_dialect):
+        _refuse = DDL(_statement).execute_if(dialect=_dialect)
+        sqlalchemy_event.listen(audit, "after_create", _refuse)

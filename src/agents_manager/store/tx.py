@@ -14,6 +14,7 @@ from agents_manager.flow import ports
 from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store import watch
 from agents_manager.store.access import Access
+from agents_manager.store.audit import Audit
 from agents_manager.store.board import Board
 from agents_manager.store.catalog import Parsed, Pipelines, Projects
 from agents_manager.store.effects import Effects
@@ -52,6 +53,7 @@ class Tx:
         self.effects = Effects(session, self._note)
         self.pulls = Pulls(session)
         self.access = Access(session)
+        self.audit = Audit(session)
         self.board = Board(session)
         self.figures = Figures(session)
         self.grants = Grants(session)

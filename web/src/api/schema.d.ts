@@ -1,4 +1,4 @@
-// From openapi.json becb2ff0e5e0f403e29172994d9d220b72c0d483dec95cb798f9860dab9a6aa4; write it again with: npm run api
+// From openapi.json 67b043ed5e08d28b3534da832ae45577922bf50152c1ed4e997e88ebaead5421; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1351,8 +1351,8 @@ export interface paths {
         put?: never;
         /**
          * Restore Snapshot
-         * @description Puts the work of a snapshot back: into the task's workspace, uncommitted, with what lies
-         *     there now saved first; or as a new branch.
+         * @description Puts the work of a snapshot back: into the task's worktree, uncommitted, with what lies there
+         *     now saved first; or as a new branch.
          */
         post: operations["restore_snapshot"];
         delete?: never;
@@ -1590,6 +1590,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audit
+         * @description Decisions that are no events of a task, the newest first; `next` is the cursor of the page
+         *     that follows. `what` is a deed such as `token.made`, or `token` for all of that kind.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Audit
+         * @description The same as a table for a spreadsheet, all of it.
+         */
+        get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/forges/github/webhook": {
         parameters: {
             query?: never;
@@ -1755,6 +1796,37 @@ export interface components {
             summary: string;
             /** Choices */
             choices: string[];
+        };
+        /** Audit */
+        Audit: {
+            /** Items */
+            items: components["schemas"]["AuditEntry"][];
+            /** Next */
+            next: string | null;
+        };
+        /** AuditEntry */
+        AuditEntry: {
+            /** Id */
+            id: number;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+            /** Who */
+            who: string;
+            /** Via */
+            via: string | null;
+            /** Address */
+            address: string | null;
+            /** What */
+            what: string;
+            /** Summary */
+            summary: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
         };
         /** Board */
         Board: {
@@ -6498,6 +6570,62 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                since?: string | null;
+                who?: string | null;
+                what?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                since?: string | null;
+                who?: string | null;
+                what?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };

@@ -1,7 +1,16 @@
 """What leaves over HTTP beside the things themselves: things with what belongs to them, and
 listings. As there, no field has a default."""
 
-from agents_manager.api.pages.access import Health, LoginLink, Me, Noticed, TokenMade, Tokens
+from agents_manager.api.pages.access import (
+    Audit,
+    AuditEntry,
+    Health,
+    LoginLink,
+    Me,
+    Noticed,
+    TokenMade,
+    Tokens,
+)
 from agents_manager.api.pages.board import (
     Board,
     Card,
@@ -121,6 +130,8 @@ __all__ = [
     "Answered",
     "Artifacts",
     "Asked",
+    "Audit",
+    "AuditEntry",
     "Board",
     "Borrowed",
     "Budget",

@@ -27,6 +27,24 @@ class Me(schemas.Out):
     """The newest event there is; a stream after it tells all that happens from now on."""
 
 
+class AuditEntry(schemas.Out):
+    id: int
+    time: datetime
+    who: str
+    via: str | None
+    """The door: cli, http or web; none for the program itself."""
+    address: str | None
+    """Of the machine that asked over HTTP, as the server saw it."""
+    what: str
+    summary: str
+    data: schemas.Json
+
+
+class Audit(schemas.Out):
+    items: list[AuditEntry]
+    next: str | None
+
+
 class Tokens(schemas.Out):
     items: list[schemas.Token]
 

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from agents_manager.api import auth, forms, pages, qr, schemas
-from agents_manager.api.context import Admin, OwnKey, Services, Ways, WrongTries
+from agents_manager.api.context import Admin, Caller, OwnKey, Services, Ways, WrongTries
 from agents_manager.api.doors import Doors
-from agents_manager.api.gate import COOKIE, WHERE
+from agents_manager.api.gate import COOKIE, WHERE, peer
 from agents_manager.errors import InvalidInput, Unauthenticated
 from agents_manager.flow import access
 from agents_manager.flow.ports import Key
@@ -25,7 +25,7 @@ async def log_in(
     is a cookie that no page can read; it ends after 30 days, or with its token."""
     if (form.token is None) == (form.code is None):
         raise InvalidInput('Give either "token" or "code".')
-    made = await access.log_in(s, token=form.token, code=form.code)
+    made = await access.log_in(s, token=form.token, code=form.code, address=peer(request.scope))
     if made is None:
         await wrong.hold()
         raise Unauthenticated(
@@ -48,9 +48,11 @@ async def log_in(
 
 
 @entrance.post("/logout", response_model=pages.Me)
-async def log_out(s: Services, ways: Ways, key: OwnKey, request: Request) -> Response:
+async def log_out(
+    s: Services, actor: Caller, ways: Ways, key: OwnKey, request: Request
+) -> Response:
     """Ends the session."""
-    await access.log_out(s, key)
+    await access.log_out(s, key, actor)
     response = JSONResponse((await _me(s, key)).model_dump(mode="json"))
     response.delete_cookie(COOKIE, path=_path(request, ways), httponly=True, samesite="strict")
     return response
@@ -69,22 +71,22 @@ async def list_tokens(s: Services, _: Admin) -> pages.Tokens:
 
 
 @router.post("/tokens")
-async def create_token(s: Services, _: Admin, form: forms.NewToken) -> pages.TokenMade:
+async def create_token(s: Services, actor: Admin, form: forms.NewToken) -> pages.TokenMade:
     """Makes a token, which is told this once."""
-    made = await access.create(s, form.name, form.role)
+    made = await access.create(s, form.name, form.role, actor)
     return pages.TokenMade(token=made.secret, about=schemas.Token.of(made.key))
 
 
 @router.delete("/tokens/{token_id}")
-async def revoke_token(s: Services, _: Admin, token_id: str) -> schemas.Token:
+async def revoke_token(s: Services, actor: Admin, token_id: str) -> schemas.Token:
     """Revokes a token and ends its sessions, or ends one session."""
-    return schemas.Token.of(await auth.revoke(s, token_id))
+    return schemas.Token.of(await auth.revoke(s, token_id, actor))
 
 
 @router.post("/login-links")
-async def create_login_link(s: Services, _: Admin, ways: Ways, key: OwnKey) -> pages.LoginLink:
+async def create_login_link(s: Services, actor: Admin, ways: Ways, key: OwnKey) -> pages.LoginLink:
     """A link that logs in on another device: once, within ten minutes. Also as a picture."""
-    link = await auth.link(s, key, ways.url)
+    link = await auth.link(s, key, ways.url, actor)
     return pages.LoginLink(
         url=link.url, code=link.code, expires_at=link.expires_at, svg=qr.svg(link.url)
     )

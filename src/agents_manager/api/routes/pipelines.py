@@ -18,7 +18,7 @@ async def add_pipeline(
     s: Services, actor: Admin, document: Annotated[dict[str, Any], Body()]
 ) -> pages.SavedPipeline:
     """Saves a pipeline for all projects, as the next version of its id."""
-    saved = await pipelines.add(s, document)
+    saved = await pipelines.add(s, document, by=actor)
     return pages.SavedPipeline(
         pipeline=schemas.Pipeline.of(saved.pipeline),
         new=saved.new,

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Query
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
-from agents_manager.domain.task import Project
+from agents_manager.domain.task import Actor, Project
 from agents_manager.errors import Conflict, InvalidInput
-from agents_manager.flow import agents, paths, pipelines, ports, removal, tasks
+from agents_manager.flow import agents, audit, paths, pipelines, ports, removal, tasks
 
 router = APIRouter()
 
@@ -29,7 +29,7 @@ async def add_project(s: Services, actor: Admin, form: forms.NewProject) -> sche
     path = Path(form.path)
     if not path.is_absolute():
         raise InvalidInput("The project cannot be added.", ["path: give the absolute path"])
-    return _project(s, await tasks.add_project(s, path, form.name, form.base_branch))
+    return _project(s, await tasks.add_project(s, path, form.name, form.base_branch, by=actor))
 
 
 @router.get("/projects/{project_id}", tags=["projects"])
@@ -65,7 +65,7 @@ async def change_settings(
     """Changes the project's own file, whole or not at all. Commands that are new or different run
     only once they are trusted."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return await asyncio.to_thread(_edited, s, project, form)
+    return await _edited(s, project, form, actor)
 
 
 @router.patch("/settings", tags=["projects"])
@@ -73,20 +73,21 @@ async def change_user_settings(
     s: Services, actor: Admin, form: forms.SettingsForm
 ) -> pages.SettingsEdit:
     """Changes the user's file, which holds for all projects, whole or not at all."""
-    return await asyncio.to_thread(_edited, s, None, form)
+    return await _edited(s, None, form, actor)
 
 
-def _edited(
-    s: ports.Services, project: Project | None, form: forms.SettingsForm
+async def _edited(
+    s: ports.Services, project: Project | None, form: forms.SettingsForm, by: Actor
 ) -> pages.SettingsEdit:
     if not form.set and not form.unset:
         raise InvalidInput("There is nothing to change.", ["set, unset: give one of them"])
-    edit = s.configs.changed(project, form.set, form.unset)
+    edit = await asyncio.to_thread(s.configs.changed, project, form.set, form.unset)
     if form.expect is not None and form.expect != edit.fingerprint:
         raise Conflict(f"{edit.path} changed in the meantime; look at it again.")
     written = not form.dry_run and edit.after != edit.before
     if written:
-        s.configs.write(edit)
+        keys = [*form.set, *form.unset]
+        await audit.change_settings(s, edit, keys, by, project.name if project else None)
     return pages.SettingsEdit(
         file=str(edit.path),
         fingerprint=edit.fingerprint,
@@ -102,21 +103,21 @@ def _edited(
 async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows the project's commands as they stand now."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await tasks.trust_project(s, project))
+    return _project(s, await tasks.trust_project(s, project, by=actor))
 
 
 @router.post("/projects/{project_id}/consent", tags=["projects"])
 async def give_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows agents to work at the project without a sandbox, with the rights of the server."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await agents.consent(s, project, given=True))
+    return _project(s, await agents.consent(s, project, given=True, by=actor))
 
 
 @router.delete("/projects/{project_id}/consent", tags=["projects"])
 async def withdraw_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows it no longer; a turn that has begun is not stopped."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await agents.consent(s, project, given=False))
+    return _project(s, await agents.consent(s, project, given=False, by=actor))
 
 
 @router.delete("/projects/{project_id}", tags=["projects"])

@@ -16,6 +16,6 @@ async def get_retention(s: Services) -> pages.Retention:
 
 
 @router.post("")
-async def apply_retention(s: Services, _: Admin) -> pages.Retention:
+async def apply_retention(s: Services, actor: Admin) -> pages.Retention:
     """Removes what is old enough by the settings, as the server does once a day."""
-    return pages.Retention.of(await sweep.sweep(s, dry_run=False))
+    return pages.Retention.of(await sweep.sweep(s, dry_run=False, by=actor))

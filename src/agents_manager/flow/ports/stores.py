@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
+from agents_manager.domain.audit import Entry
 from agents_manager.domain.board import (
     CardCost,
     CardPhases,
@@ -295,6 +296,24 @@ class Access(Protocol):
     def keep_reply(self, key: str, request: str, status: int, body: str, now: datetime) -> None: ...
 
 
+class Audit(Protocol):
+    """Decisions beside tasks; what is in it stays, as it is."""
+
+    def add(self, **fields: Any) -> None: ...
+    def count(self, what: str, since: datetime) -> int: ...
+    def page(
+        self,
+        *,
+        since: datetime | None,
+        who: str | None,
+        what: str | None,
+        before: int | None,
+        limit: int,
+    ) -> list[Entry]:
+        """The newest first, behind an id; `what` is a whole deed or the word before its dot."""
+        ...
+
+
 class Board(Protocol):
     """What the board shows, of many tasks at a time."""
 
@@ -461,6 +480,8 @@ class Tx(Protocol):
     def pulls(self) -> Pulls: ...
     @property
     def access(self) -> Access: ...
+    @property
+    def audit(self) -> Audit: ...
     @property
     def board(self) -> Board: ...
     @property

@@ -8,7 +8,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from agents_manager.domain.audit import Deed
+from agents_manager.domain.task import SYSTEM, Actor
 from agents_manager.errors import AgentsManagerError, RetentionBusy
+from agents_manager.flow import audit
 from agents_manager.flow.ports import Services
 from agents_manager.flow.retention import finding, room
 from agents_manager.flow.retention.finding import KINDS, Item
@@ -45,7 +48,7 @@ class Report:
     """When the pass before this one was."""
 
 
-async def sweep(s: Services, *, dry_run: bool) -> Report:
+async def sweep(s: Services, *, dry_run: bool, by: Actor = SYSTEM) -> Report:
     """Removes what is old enough, or only tells what that is."""
     rules = s.configs.retention()
     before = (room.last(s.home) or {}).get("at")
@@ -62,8 +65,20 @@ async def sweep(s: Services, *, dry_run: bool) -> Report:
             if len(report.items) < LISTED:
                 report.items.append(item)
         if not dry_run:
-            room.note(s.home, report.at, {k: t.count for k, t in report.totals.items()})
+            await _told(s, report, by)
     return report
+
+
+async def _told(s: Services, report: Report, by: Actor) -> None:
+    counts = {kind: total.count for kind, total in report.totals.items()}
+    room.note(s.home, report.at, counts)
+    if by == SYSTEM and not report.items:
+        return
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    summary = f"removed what was old enough: {parts or 'nothing'}"
+    await s.store.write(
+        lambda tx: audit.note(tx, report.at, by, Deed.RETENTION_APPLIED, summary, **counts)
+    )
 
 
 async def _removed(found: finding.Found, report: Report) -> Item | None:

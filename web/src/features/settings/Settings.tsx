@@ -4,6 +4,7 @@ import { Page } from "@/kit/Page";
 import { Access } from "./Access";
 import { Agents } from "./Agents";
 import { Appearance } from "./Appearance";
+import { Audit } from "./Audit";
 import { Configuration } from "./Configuration";
 
 const SECTIONS = [
@@ -11,6 +12,7 @@ const SECTIONS = [
   ["project", "Configuration", Configuration],
   ["agents", "Agents", Agents],
   ["access", "Access", Access],
+  ["audit", "Record", Audit],
 ] as const;
 
 export function Settings() {

@@ -1,0 +1,89 @@
+"""Every command that decides something leaves an entry in the record of decisions."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click import Command
+
+from agents_manager.cli.main import am as root
+from agents_manager.domain.audit import Deed
+from tests.e2e.am_program import Am
+from tests.e2e.test_cli_output import leaves
+
+OF_TASK = "an event of its task says who did it"
+LOOKS = "changes nothing of ours"
+UNRECORDED_COMMANDS = {
+    **dict.fromkeys(("serve", "worker", "demo"), "starts a program, which decides nothing"),
+    "init": "writes files into the repository, which take effect once they are trusted",
+    "backup": LOOKS,
+    "completion": LOOKS,
+    "cost": LOOKS,
+    "stats": LOOKS,
+    "doctor": LOOKS,
+    "audit": LOOKS,
+    "review": OF_TASK,
+    **dict.fromkeys(("comment add", "comment answer", "comment resolve"), OF_TASK),
+    **dict.fromkeys(("document commit", "artifact collect", "snapshot restore"), OF_TASK),
+    **dict.fromkeys(("phase skip", "phase reorder", "prompt answer", "prompt undo"), OF_TASK),
+    **dict.fromkeys(("run start", "run stop", "run retry"), OF_TASK),
+    **{
+        f"task {name}": OF_TASK
+        for name in ("create", "start", "move", "cancel", "grant", "edit", "retry-hook", "import")
+    },
+}
+READING = re.compile(r".* (list|show|watch|diff|transcript|checks|history|events|why|export)")
+READING_MORE = {
+    *("agent doctor", "pipeline versions", "pipeline lint", "pipeline simulate", "pipeline graph"),
+    *("comment show", "phase list", "artifact compare", "config show"),
+}
+
+
+@pytest.mark.slow
+def test_every_command_that_decides_leaves_an_entry(tmp_path: Path) -> None:
+    am = Am(tmp_path)
+    am.make_repo()
+    with am.quickly():
+        _decide_everything(am)
+
+
+def _decide_everything(am: Am) -> None:
+    used: set[str] = set()
+    known: dict[str, Command] = leaves(root)
+
+    def run(deed: Deed, *args: str) -> Any:
+        name = args[0] if args[0] in known else " ".join(args[:2])
+        used.add(name)
+        # By their times: a restored record gives the numbers behind its own again.
+        before = {entry["time"] for entry in am.json("audit")}
+        said = am.json(*args)
+        new = [entry for entry in am.json("audit") if entry["time"] not in before]
+        assert [(e["who"], e["via"]) for e in new] == [("ada", "cli")] * len(new)
+        assert deed in {e["what"] for e in new}, (args, new)
+        return said
+
+    run(Deed.PROJECT_ADDED, "project", "add", str(am.repo))
+    run(Deed.PROJECT_TRUSTED, "project", "trust", "--yes")
+    run(Deed.CONSENT_GIVEN, "project", "consent")
+    run(Deed.SETTINGS_CHANGED, "config", "set", "budgets.taskUsd", "5", "--yes")
+    run(Deed.SETTINGS_CHANGED, "config", "unset", "budgets.taskUsd", "--yes")
+    mine = {**am.json("pipeline", "export", "simple"), "id": "mine"}
+    (am.repo / "mine.json").write_text(json.dumps(mine))
+    run(Deed.PIPELINE_SAVED, "pipeline", "import", "mine.json")
+    run(Deed.PIPELINE_MIGRATED, "pipeline", "migrate", "mine", "--apply")
+    run(Deed.LOGIN_LINK, "login")
+    made = run(Deed.TOKEN_MADE, "token", "create", "eve")
+    run(Deed.TOKEN_REVOKED, "token", "revoke", made["about"]["id"])
+    run(Deed.RETENTION_APPLIED, "gc", "--yes")
+    task = am.json("task", "create", "Idle")["task"]["id"]
+    am.json("task", "cancel", task)
+    run(Deed.WORKSPACES_REMOVED, "task", "clean", task)
+    run(Deed.TASK_DELETED, "task", "delete", task)
+    am.json("backup", "kept.zip")
+    run(Deed.PROJECT_REMOVED, "project", "remove", "repo")
+    run(Deed.DATA_RESTORED, "restore", "kept.zip", "--force")
+    rest = known.keys() - used
+    looks = {name for name in rest if READING.fullmatch(name)} | (READING_MORE & rest)
+    assert rest - looks == UNRECORDED_COMMANDS.keys()
