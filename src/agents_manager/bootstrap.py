@@ -199,6 +199,7 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
             commits.written,
             processes.kill_marked,
             keeper.command,
+            redactor.needles,
         ),
         setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,

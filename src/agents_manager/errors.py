@@ -306,6 +306,15 @@ class HookFailed(AgentsManagerError):
     http_status = 409
 
 
+class SecretFound(HookFailed):
+    """What would leave seems to hold a secret."""
+
+    def __init__(self, message: str, marks: Sequence[str]) -> None:
+        super().__init__(message)
+        self.marks = marks
+        """Of what holds it, for whoever lets it through."""
+
+
 def closest(name: str, known: Sequence[str]) -> str:
     """` Did you mean "x"?` for messages about unknown names, or nothing."""
     from difflib import get_close_matches

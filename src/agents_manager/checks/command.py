@@ -48,13 +48,21 @@ MARK = "AM_CHECK"
 
 class ProjectChecks:
     def __init__(
-        self, root: Path, export: Export, read: Read, kill_marked: KillMarked, keep: Keep
+        self,
+        root: Path,
+        export: Export,
+        read: Read,
+        kill_marked: KillMarked,
+        keep: Keep,
+        known: Sequence[str] = (),
     ) -> None:
+        """`known` are secrets of this machine, in the forms that programs print them in."""
         self._root = root
         self._export = export
         self._read = read
         self._kill_marked = kill_marked
         self._keep = keep
+        self._known = known
 
     async def run(
         self,
@@ -111,7 +119,7 @@ class ProjectChecks:
     async def _search(self, check: CheckSpec, repo: Path, base_sha: str, sha: str) -> CheckResult:
         began = time.monotonic()
         written = await self._read(repo, base_sha, sha)
-        found = await asyncio.to_thread(secrets.search, written)
+        found = await asyncio.to_thread(secrets.search, written, self._known)
         return CheckResult(
             name=check.name,
             passed=not found,
@@ -120,6 +128,13 @@ class ProjectChecks:
             output=secrets.told(found, base_sha),
             seconds=round(time.monotonic() - began, 3),
         )
+
+    async def secrets(
+        self, repo: Path, base_sha: str, sha: str, texts: Mapping[str, str]
+    ) -> list[str]:
+        written = await self._read(repo, base_sha, sha)
+        found = await asyncio.to_thread(secrets.search, written, self._known, texts)
+        return [f"{one.where}: {one.what}" for one in found]
 
     def _scratch(self) -> Path:
         """A new folder; those of processes that were killed are removed on the way, with what still

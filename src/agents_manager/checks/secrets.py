@@ -9,7 +9,7 @@ import math
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agents_manager.domain.names import visible
@@ -17,6 +17,8 @@ from agents_manager.flow.ports import Written
 
 MAX_FINDINGS = 50
 MAX_PATH = 200
+KNOWN = "a secret that this machine was given"
+NO_TEXTS: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,18 @@ RULES: Sequence[Rule] = (
     _form("Terraform token", r"[A-Za-z0-9_=-]{60,70}", "atlasv1."),
     _form("Tailscale key", r"[a-z]{3,12}-[A-Za-z0-9]{8,30}-[A-Za-z0-9]{20,40}", "tskey-"),
     _form("Atlassian token", r"[A-Za-z0-9_=-]{100,250}", "ATATT3", "ATCTT3"),
+    _form("Adafruit key", r"[A-Za-z0-9]{28,32}", "aio_"),
+    _form("Braintree token", r"[a-z0-9]{16}\$[0-9a-f]{32}", "access_token$production$"),
+    _form("Dropbox token", r"[A-Za-z0-9_-]{120,200}", "sl."),
+    _form("EasyPost key", r"[A-Za-z0-9]{54}", "EZAK", "EZTK"),
+    _form("Figma token", r"[A-Za-z0-9_-]{40,60}", "figd_"),
+    _form("Infracost key", r"[A-Za-z0-9]{32}", "ico-"),
+    _form(
+        "Microsoft webhook",
+        r"/webhookb2/[0-9a-f@-]{70,80}/IncomingWebhook/[0-9a-f]{32}/[0-9a-f-]{36}",
+        "webhook.office.com",
+    ),
+    Rule("Mailchimp key", ("-us",), re.compile(rf"(?<=[0-9a-f]{{32}})-us\d{{1,2}}{_END}")),
     _form("1Password token", r"[A-Za-z0-9+/=_-]{100,2000}", "ops_eyJ"),
     _form(
         "JSON web token",
@@ -156,6 +170,19 @@ RULES: Sequence[Rule] = (
         entropy=3.3,
         mixed=True,
     ),
+    Rule(
+        "value that looks like a key or password",
+        _NAMES,
+        re.compile(
+            rf"""(?ix) (?: {"|".join(re.escape(name) for name in _NAMES)} ) [a-z0-9_.-]{{0,30}}
+            ["']? [\s{{:,]{{1,40}} ["']? (?: default | value ) ["']?
+            [ \t]{{0,10}} [=:] [ \t]{{0,10}}
+            ["'] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["']"""
+        ),
+        free=True,
+        entropy=3.3,
+        mixed=True,
+    ),
 )
 """Of most the form alone is sure: a prefix and so many characters. Of the last ones it is what
 stands beside them."""
@@ -167,13 +194,17 @@ PLACEHOLDER = re.compile(
 )
 
 
-def search(written: Written) -> list[Finding]:
-    """At most so many: one is enough to stop."""
-    found: list[Finding] = []
-    for sha, message in written.messages:
-        for _, what in _in(message):
-            found.append(Finding(f"commit {sha[:8]}, message", what))
-    found += _in_patch(written.patch)
+def search(
+    written: Written, known: Sequence[str] = (), texts: Mapping[str, str] = NO_TEXTS
+) -> list[Finding]:
+    """At most so many: one is enough to stop. `known` are secrets that this program was given."""
+    said = {f"commit {sha[:8]}, message": message for sha, message in written.messages}
+    found = [
+        Finding(where, what)
+        for where, text in {**texts, **said}.items()
+        for _, what in _in(text, known)
+    ]
+    found += _in_patch(written.patch, known)
     if written.cut:
         found.append(Finding("the change", "longer than can be searched: look at it yourself"))
     return list(dict.fromkeys(found))[:MAX_FINDINGS]
@@ -194,7 +225,7 @@ def told(found: Sequence[Finding], base_sha: str) -> str:
     )
 
 
-def _in_patch(patch: str) -> Iterator[Finding]:
+def _in_patch(patch: str, known: Sequence[str]) -> Iterator[Finding]:
     """In what was added, which is searched as one text: line by line takes many times as long."""
     starts: list[int] = []
     places: list[tuple[str, int]] = []
@@ -205,7 +236,7 @@ def _in_patch(patch: str) -> Iterator[Finding]:
         places.append((path, number))
         text.append(f"{line}\n")
         size += len(line) + 1
-    for at, what in _in("".join(text)):
+    for at, what in _in("".join(text), known):
         path, number = places[bisect_right(starts, at) - 1]
         yield Finding(f"{visible(path, MAX_PATH)}:{number}", what)
 
@@ -231,7 +262,10 @@ def _added(patch: str) -> Iterator[tuple[str, int, str]]:
             left = int(hunk[3]) if hunk[3] is not None else 1
 
 
-def _in(text: str) -> Iterator[tuple[int, str]]:
+def _in(text: str, known: Sequence[str]) -> Iterator[tuple[int, str]]:
+    for needle in known:
+        if (at := text.find(needle)) >= 0:
+            yield at, KNOWN
     folded = text.lower()
     for rule in RULES:
         for needle in rule.needles:

@@ -125,7 +125,8 @@ class Choice(Value):
     id: str
     label: str
     action: str
-    """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun` or `stay`."""
+    """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun`,
+    `release:<history id>:<marks>`, `send_back` or `stay`."""
 
 
 class ChoicePayload(Value):

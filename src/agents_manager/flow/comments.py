@@ -44,24 +44,28 @@ async def add(
         raise InvalidInput("The comment cannot be taken.", faults)
     head, quote = await _seen(s, task_id, file, line) if file else (None, "")
 
-    def write(tx: Tx) -> Comment:
-        task = tx.tasks.find(task_id)
-        pull = tx.pulls.of_task(task.id)
-        made = event.CommentAdded(
-            number=comment.last_number(_log(tx, task.id)) + 1,
-            by=actor.name,
-            text=text.strip(),
-            pull=pull.number if pull and pull.state is PullState.OPEN else None,
-            file=file,
-            line=line,
-            severity=severity,
-            head_sha=head,
-            quote=quote,
-        )
-        tx.events.add(task.id, made, actor, s.clock.now())
-        return _numbered(tx, task, made.number)
+    at = {"file": file, "line": line, "severity": severity, "head_sha": head, "quote": quote}
+    return await s.store.write(
+        lambda tx: say(tx, s, tx.tasks.find(task_id), text.strip(), actor, at)
+    )
 
-    return await s.store.write(write)
+
+ANYWHERE: Mapping[str, Any] = {"file": None, "line": None}
+
+
+def say(
+    tx: Tx, s: Services, task: Task, text: str, actor: Actor, at: Mapping[str, Any] = ANYWHERE
+) -> Comment:
+    pull = tx.pulls.of_task(task.id)
+    made = event.CommentAdded(
+        number=comment.last_number(_log(tx, task.id)) + 1,
+        by=actor.name,
+        text=text,
+        pull=pull.number if pull and pull.state is PullState.OPEN else None,
+        **at,
+    )
+    tx.events.add(task.id, made, actor, s.clock.now())
+    return _numbered(tx, task, made.number)
 
 
 async def answer(s: Services, task_id: str, number: int, text: str, actor: Actor) -> Comment:

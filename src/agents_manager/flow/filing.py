@@ -16,7 +16,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import Conflict, ForgeError, HookFailed, WorkspaceInUse
-from agents_manager.flow import artifacts, asking, branches, edits
+from agents_manager.flow import artifacts, asking, branches, edits, leaks
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import FiledAs, Pushed, Services, Tx
 
@@ -106,6 +106,8 @@ async def _look_again(s: Services, task: Task, project: Project, ground: Ground)
     pull = await s.store.read(lambda tx: branches.pull_from(tx, task, ground.branch))
     pushed: Pushed | None = None
     if pull is not None and pull.state is PullState.OPEN:
+        said = {"title": pull.title, "description": pull.body}
+        await leaks.check(s, task, project, ground.branch, ground.base, said)
         if s.configs.of(project).auto_push:
             pushed = await s.workspaces.push(repo, ground.branch)
         await _bring_up(s, task, project, pull)

@@ -9,6 +9,7 @@ from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
+from agents_manager.domain.prompt import Choice
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
 from agents_manager.domain.task import (
     OPEN_EFFECTS,
@@ -23,11 +24,13 @@ from agents_manager.errors import (
     HookFailed,
     NotFound,
     RunNotFound,
+    SecretFound,
 )
 from agents_manager.flow import (
     agents,
     artifacts,
     branches,
+    leaks,
     noting,
     plugin_hooks,
     pulls,
@@ -61,8 +64,9 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
         await _perform(row, s, steps)
     except AgentsManagerError as error:
         away = error if isinstance(error, ForgeUnavailable) else None
+        held = error if isinstance(error, SecretFound) else None
         told, again = error.message, error.retryable
-        await failed(s, effect_id, attempt, told, retryable=again, away=away)
+        await failed(s, effect_id, attempt, told, retryable=again, away=away, held=held)
 
 
 async def failed(
@@ -73,6 +77,7 @@ async def failed(
     *,
     retryable: bool,
     away: ForgeUnavailable | None = None,
+    held: SecretFound | None = None,
 ) -> None:
     """Takes note of a failed attempt: another one follows, or the hook's policy decides."""
 
@@ -103,11 +108,20 @@ async def failed(
             with suppress(RunNotFound):
                 close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
         elif row.policy == Policy.REQUIRED:
-            remedies.roll_back(tx, s, row, error)
+            remedies.roll_back(tx, s, row, error, _ways_out(tx, s, row, held))
         else:
             transitions.recheck(tx, s, row.task_id)
 
     await s.store.write(write)
+
+
+def _ways_out(tx: Tx, s: Services, row: EffectRow, held: SecretFound | None) -> list[Choice]:
+    """What is offered beside what always is, where the task is taken back to."""
+    if held is None:
+        return []
+    task, entry = tx.tasks.get(row.task_id), tx.history.get(row.history_id)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    return leaks.ways_out(held, entry.id, agent=pipeline.is_active(entry.source))
 
 
 def _pause_s(row: EffectRow, now: datetime, away: ForgeUnavailable | None) -> float | None:

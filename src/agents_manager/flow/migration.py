@@ -25,7 +25,7 @@ from agents_manager.flow import asking, audit, facts, transitions
 from agents_manager.flow.ports import Services, Tx
 
 _BY_HAND = Fired(trigger=Trigger(type=TriggerType.MANUAL))
-_OF_THE_OLD_GRAPH = ("transition", "redo", "ask", "stay")
+_OF_THE_OLD_GRAPH = ("transition", "redo", "release", "ask", "stay")
 """Choices that name transitions or questions of the version that is left, and what only filled
 them up."""
 

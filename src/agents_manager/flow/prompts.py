@@ -37,6 +37,7 @@ from agents_manager.flow import (
     branches,
     budgets,
     comments,
+    leaks,
     planning,
     remedies,
     transitions,
@@ -245,12 +246,16 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
         case "transition":
             manual = Trigger(type=TriggerType.MANUAL)
             _fire(tx, s, prompt, Fired(trigger=manual, transition_id=which), actor)
-        case "redo":
-            result = remedies.redo(tx, s, HistoryId(which), actor)
+        case "redo" | "release":
+            released = what == "release"
+            entry = leaks.release(tx, s, prompt.task_id, which, actor) if released else which
+            result = remedies.redo(tx, s, HistoryId(entry), actor)
             if isinstance(result, Refused):
                 raise _Refused(result, prompt, transitions.AUTO)
         case "grant":
             remedies.grant(tx, s, prompt.task_id, actor)
+        case "send_back":
+            leaks.send_back(tx, s, prompt.task_id, actor)
         case "rerun":
             remedies.rerun(tx, s, prompt.task_id, actor)
         case "ask":

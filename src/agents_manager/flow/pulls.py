@@ -22,7 +22,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import ForgeError, HookFailed
-from agents_manager.flow import artifacts, branches, reconcile, transitions
+from agents_manager.flow import artifacts, branches, leaks, reconcile, transitions
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Conflicted, OwnReview, Pushed, Services, Tx
 from agents_manager.flow.settling import finish, task_and_project
@@ -75,6 +75,8 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     if not await s.store.read(lambda tx: _a_person_decided(tx, row, approved)):
         await _check_kept(s, task, pull)
         await _check_policy(s, project, pull)
+    ends = (pull.head_branch, pull.base_branch)
+    await leaks.check(s, task, project, *ends, {"title": pull.title}, approved)
     try:
         result = await s.forge.merge(project, pull, approved, method)
     except HookFailed:
@@ -210,6 +212,8 @@ async def _open(
         return task, project, where(tx, s, task, project), tx.runs.of_task(task.id)
 
     task, project, ground, runs = await s.store.read(read)
+    said = {"title": ground.title, "description": task.description}
+    await leaks.check(s, task, project, ground.branch, ground.base, said)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
     pushed = await _push(s, project, ground) if wanted else None
     body = f"{UNKEPT if any(run.unkept for run in runs) else ''}{task.description}"

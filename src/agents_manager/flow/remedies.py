@@ -1,6 +1,6 @@
 """Ways out: back after a failed effect, once more, further than the cap, on after a stop."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -27,7 +27,9 @@ from agents_manager.flow import asking, facts, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 
-def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
+def roll_back(
+    tx: Tx, s: Services, effect: EffectRow, error: str, ways_out: Sequence[Choice] = ()
+) -> None:
     """Takes the task back to where it came from after a required effect has finally failed."""
     entry = tx.history.get(effect.history_id)
     task = tx.tasks.get(effect.task_id)
@@ -46,9 +48,11 @@ def roll_back(tx: Tx, s: Services, effect: EffectRow, error: str) -> None:
     tx.events.add(task.id, happened, SYSTEM, now)
     if pipeline.awaits_human(back.status):
         asking.reopen(tx, s, back, undone.id, note)
+        if ways_out:
+            asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=ways_out)
     elif pipeline.is_active(back.status):
         again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
-        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[again])
+        asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[*ways_out, again])
 
 
 def take_back(

@@ -23,6 +23,8 @@ from agents_manager.domain.event.forges import (
     PullUpdated,
     PushRefused,
     ReviewNotTaken,
+    SecretHeld,
+    SecretLetThrough,
     StrangersReviewed,
 )
 from agents_manager.domain.event.happening import Level
@@ -140,6 +142,8 @@ Event = Annotated[
     | PhasesReordered
     | BranchCreated
     | PolicyChanged
+    | SecretHeld
+    | SecretLetThrough
     | BranchPushed
     | PushRefused
     | PullCreated

@@ -28,6 +28,37 @@ class PolicyChanged(Happening):
         )
 
 
+class SecretHeld(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["secret.held"] = "secret.held"
+    branch: str
+    head_sha: str
+    marks: tuple[str, ...]
+    """Of the commits and texts in which something was found; a person lets exactly these
+    through."""
+    places: tuple[str, ...]
+    """Where something was found and what kind it is; never what it is."""
+
+    def says(self) -> str:
+        return (
+            f"{self.branch} at {self.head_sha[:8]} was held back: it seems to hold a secret"
+            f" ({'; '.join(self.places)})."
+        )
+
+
+class SecretLetThrough(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["secret.let_through"] = "secret.let_through"
+    by: str
+    marks: tuple[str, ...]
+    places: tuple[str, ...]
+
+    def says(self) -> str:
+        return f"{self.by} let through what looked like a secret ({'; '.join(self.places)})."
+
+
 class BranchPushed(Happening):
     category = "git"
     type: Literal["git.pushed"] = "git.pushed"

@@ -1,6 +1,6 @@
 """What judges the work, and what makes a workspace ready for it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -48,6 +48,13 @@ class Checks(Protocol):
     ) -> list[CheckResult]:
         """Runs the checks, in their order, on a clean checkout of the commit and on what was
         written since the base; in the sandbox where they are to be kept."""
+        ...
+
+    async def secrets(
+        self, repo: Path, base_sha: str, sha: str, texts: Mapping[str, str]
+    ) -> list[str]:
+        """Where what was written since the base, or a text by its name, seems to hold a secret, and
+        of what kind it is; never what it is."""
         ...
 
 
