@@ -160,24 +160,15 @@ RULES: Sequence[Rule] = (
     Rule(
         "value that looks like a key or password",
         _NAMES,
+        # Beside its name, or as the default or value of what has that name.
         re.compile(
             rf"""(?ix) (?: {"|".join(re.escape(name) for name in _NAMES)} ) [a-z0-9_.-]{{0,30}}
-            ["']? [ \t]{{0,10}} (?: => | := | = | : ) [ \t]{{0,10}}
-            (?: ["'`] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["'`]
-              | ([A-Za-z0-9+/=_.~-]{{16,200}}) (?= [\s,;}}] | $ ) )"""
-        ),
-        free=True,
-        entropy=3.3,
-        mixed=True,
-    ),
-    Rule(
-        "value that looks like a key or password",
-        _NAMES,
-        re.compile(
-            rf"""(?ix) (?: {"|".join(re.escape(name) for name in _NAMES)} ) [a-z0-9_.-]{{0,30}}
-            ["']? [\s{{:,]{{1,40}} ["']? (?: default | value ) ["']?
-            [ \t]{{0,10}} [=:] [ \t]{{0,10}}
-            ["'] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["']"""
+            ["']? (?: [ \t]{{0,10}} (?: => | := | = | : ) [ \t]{{0,10}}
+                      (?: ["'`] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["'`]
+                        | ([A-Za-z0-9+/=_.~-]{{16,200}}) (?= [\s,;}}] | $ ) )
+                    | [\s{{:,]{{1,40}} ["']? (?: default | value ) ["']?
+                      [ \t]{{0,10}} [=:] [ \t]{{0,10}}
+                      ["'] ([^\s"'`<>{{}}()\[\],;\\]{{10,200}}) ["'] )"""
         ),
         free=True,
         entropy=3.3,
