@@ -1,5 +1,5 @@
-"""Prints how the sandbox and what is taken over from agents stand: what was tried, what was open,
-and what is open without them."""
+"""Prints how the defences stand, row by row: what was tried, what came through, and what does
+without them."""
 
 import asyncio
 import os
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager.sandbox import bubblewrap, landlock
+from tests.hostile import parsers, routes, rows, secret_figures
 from tests.hostile.cells import Attempt, Cell, cell
 from tests.hostile.git_attacks import ATTACKS
 from tests.hostile.imports import ROWS, WAYS, attacked
@@ -20,24 +21,55 @@ from tests.workspaces import KINDS, kept_git
 
 WHO = {None: "this user", NOBODY: "a plain user"}
 KNOWN_OPEN = {"clone": 0, "worktree": len(OPEN_IN_WORKTREES)}
+LEAST_RECALL, MOST_FALSE = 0.95, 0.07
 
 
 def main() -> int:
-    if bubblewrap.found() is None:
-        say("Escapes from the sandbox: not proven, bubblewrap is not installed.")
-        return 1
-    failed = escapes()
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
-        settle(Path(folder), patched)
-        return int(asyncio.run(git(Path(folder))) or failed)
+    failed = [part() for part in (_escapes, _git, _inputs, _secrets, _routes)]
+    return int(any(failed))
 
 
-def say(line: str) -> None:
+def _say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
-def escapes() -> bool:
+def _inputs() -> bool:
+    tried = refused = 0
+    bad = False
+    for kind, told in parsers.every().items():
+        fell = f"{len(told.crashed)} crashed, {len(told.slow)} slow"
+        _say(f"Hostile inputs, {kind}: {told.tried} tried, {told.refused} refused, {fell}")
+        tried, refused = tried + told.tried, refused + told.refused
+        bad = bad or bool(told.crashed or told.slow)
+    _say(f"Hostile inputs of {len(parsers.KINDS)} kinds: {tried} tried, {refused} refused")
+    _say(f"Rows of the threat model with a test (A outcome, B paths, E web): {len(rows.ROWS)}")
+    _say(f"Measures that are switched off in a test, which then fails: {len(rows.SWITCHED_OFF)}")
+    return bad
+
+
+def _secrets() -> bool:
+    held_out = secret_figures.recall()
+    tried, missed = secret_figures.redaction()
+    kinds = f"{held_out.tried} secrets of kinds that the rules were not written with"
+    wrong = sum(held_out.false.values())
+    _say(f"Secrets found of {kinds}: {held_out.found:.1%}")
+    _say(f"Look-alikes taken for one: {wrong} of {held_out.harmless}")
+    _say(f"Known values in {tried} forms, whole and in pieces: {len(missed)} not hidden")
+    return held_out.found < LEAST_RECALL or held_out.wrong > MOST_FALSE or bool(missed)
+
+
+def _routes() -> bool:
+    known, without, with_keys = asyncio.run(routes.figures())
+    _say(f"Routes that let somebody in without a token: {without} of {known}")
+    _say(f"Routes of people that let an agent in with the keys of its run: {with_keys} of {known}")
+    return bool(without or with_keys)
+
+
+def _escapes() -> bool:
+    if bubblewrap.found() is None:
+        _say("Escapes from the sandbox: not proven, bubblewrap is not installed.")
+        return True
     kept: dict[str, Attempt] = {}
     loose = 0
     for user, who in WHO.items() if os.geteuid() == 0 else [(None, WHO[None])]:
@@ -48,8 +80,8 @@ def escapes() -> bool:
             loose = _loose(place) if user == NOBODY or os.geteuid() else loose
     for who, found in kept.items():
         told = f"{found.tried} tried, {len(found.open)} open, {len(found.broken)} broken"
-        say(f"Escapes from the sandbox, as {who}: {told}")
-    say(f"Control, outside of it, as a plain user: {loose} open")
+        _say(f"Escapes from the sandbox, as {who}: {told}")
+    _say(f"Control, outside of it, as a plain user: {loose} open")
     return any(found.open - UNKEPT or found.broken for found in kept.values())
 
 
@@ -61,27 +93,33 @@ def _loose(place: Cell) -> int:
     return len(place.loose().open)
 
 
-async def git(folder: Path) -> bool:
+def _git() -> bool:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        settle(Path(folder), patched)
+        return asyncio.run(_attacks(Path(folder)))
+
+
+async def _attacks(folder: Path) -> bool:
     """Whether more is open than is known to be."""
     failed = False
     every = list(enumerate(ATTACKS))
     for way in WAYS:
         wrap = kept_git(folder)
         ran = sum([await attacked(folder / f"{way}-{n}", one, way, wrap) for n, one in every])
-        say(f"Git attacks (C7), taken over by {way}: {len(ATTACKS)} tried, {ran} ran")
+        _say(f"Git attacks (C7), taken over by {way}: {len(ATTACKS)} tried, {ran} ran")
         failed |= ran > 0
     for kind in KINDS:
         found = [await bites(kind, one, folder / f"{kind}-{n}") for n, one in every]
         control, ran = (sum(part) for part in zip(*found, strict=True))
         told = f"{len(ATTACKS)} tried, {ran} ran, {control} by plain git"
-        say(f"Git attacks (C7), over the life of a {kind}: {told}")
+        _say(f"Git attacks (C7), over the life of a {kind}: {told}")
         failed |= ran > KNOWN_OPEN[kind] or control < len(ATTACKS)
     for name, row in ROWS.items():
         figure = await row(folder / name)
         told = (
             f"{figure.tried} tried, {figure.through} through, {figure.without} without the measure"
         )
-        say(f"{name}, {row.__name__.replace('_', ' ')}: {told}")
+        _say(f"{name}, {row.__name__.replace('_', ' ')}: {told}")
         failed |= figure.through > 0 or figure.without == 0
     return failed
 

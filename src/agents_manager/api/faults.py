@@ -68,6 +68,9 @@ class Edge:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":  # There is none: what is live are server-sent events.
+            await send({"type": "websocket.close", "code": 1008})
+            return
         started = False
 
         async def leave(message: Message) -> None:

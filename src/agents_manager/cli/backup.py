@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import os
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -30,6 +32,16 @@ VERSION = 1
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, TypeError, ValueError)
 """What the reading of a damaged archive, or of none, may raise."""
 JOURNALS = ("", "-wal", "-shm")
+KNOWN = frozenset({MANIFEST, MAIN, ENGINE, *PLAIN})
+LONGEST_MANIFEST = 64 * 1024
+LONGEST_LIST = 64 * 1024
+LONGEST_END = 128 * 1024
+"""Of the end of the file, where the list is named; a comment behind it has at most half of that."""
+END_OF_ARCHIVE, END_OF_LARGE_ARCHIVE = b"PK\x05\x06", b"PK\x06\x06"
+MOST_RATIO = 200
+"""Databases shrink to a tenth or so, empty ones to a hundredth."""
+SMALL = 128 * 1024
+"""What unpacks to 200 times this is looked at no closer."""
 
 
 @click.command()
@@ -140,7 +152,9 @@ def _restore(output: Output, place: "Settings", file: Path, *, force: bool) -> N
 def _unpack(file: Path, folder: Path) -> dict[str, Any]:
     """Takes out what belongs to a backup, by its names, and nothing else."""
     try:
+        _check_directory(file)
         with zipfile.ZipFile(file) as archive:
+            _check_sizes(archive, folder)
             manifest = cast("dict[str, Any]", json.loads(archive.read(MANIFEST)))
             if manifest["format"] != FORMAT:
                 raise InvalidInput(f"{file} is no backup of Agents Manager.")
@@ -149,7 +163,7 @@ def _unpack(file: Path, folder: Path) -> dict[str, Any]:
                     f"{file} is a backup of another kind ({manifest['version']}) than this version"
                     f" of Agents Manager reads ({VERSION}); install the version that wrote it."
                 )
-            for name in {MAIN, ENGINE, *PLAIN} & set(archive.namelist()):
+            for name in (KNOWN - {MANIFEST}) & set(archive.namelist()):
                 (folder / name).touch(mode=0o600)
                 with archive.open(name) as source, (folder / name).open("wb") as target:
                     shutil.copyfileobj(source, target)
@@ -158,6 +172,38 @@ def _unpack(file: Path, folder: Path) -> dict[str, Any]:
     if not (folder / MAIN).exists():
         raise InvalidInput(f"{file} holds no database.")
     return {"created_at": str(manifest["created_at"])}
+
+
+def _check_directory(file: Path) -> None:
+    """How long the list of what it holds is, before it is read: a small file can name millions."""
+    with file.open("rb") as archive:
+        size = archive.seek(0, os.SEEK_END)
+        archive.seek(max(0, size - LONGEST_END))
+        end = archive.read()
+    at = end.rfind(END_OF_ARCHIVE)
+    listed = struct.unpack_from("<L", end, at + 12)[0] if 0 <= at <= len(end) - 22 else 0
+    larger = end.rfind(END_OF_LARGE_ARCHIVE)
+    if 0 <= larger <= len(end) - 56:
+        listed = max(struct.unpack_from("<Q", end, larger + 40)[0], 0)
+    if not 0 < listed <= LONGEST_LIST:
+        raise zipfile.BadZipFile
+
+
+def _check_sizes(archive: zipfile.ZipFile, folder: Path) -> None:
+    """What it says that it unpacks to is also all that is unpacked of it."""
+    held = [archive.getinfo(name) for name in archive.namelist() if name in KNOWN]
+    if archive.getinfo(MANIFEST).file_size > LONGEST_MANIFEST or len(held) > len(KNOWN):
+        raise zipfile.BadZipFile
+    total = sum(part.file_size for part in held)
+    packed = sum(part.compress_size for part in held)
+    if total > MOST_RATIO * max(packed, SMALL):
+        raise InvalidInput(f"{archive.filename} unpacks to {total:,} bytes, which no backup does.")
+    free = shutil.disk_usage(folder).free
+    if total > free:
+        raise InvalidInput(
+            f"{archive.filename} unpacks to {total:,} bytes, and {folder.parent} has room for"
+            f" {free:,}."
+        )
 
 
 def _note(folder: Path, home: Path, file: Path, created_at: str, aside: Path | None) -> None:

@@ -14,7 +14,7 @@ CODE = 4
 _MARK = r"(?:[-*+]|\d{1,9}[.)])"
 _ITEM = re.compile(rf"{_MARK} +\[(?P<box>[ xX])\](?: +(?P<title>.*))?")
 _OTHER = re.compile(rf"{_MARK}(?: |$)")
-_HEADING = re.compile(r"(?P<level>#{1,6})(?: +(?P<text>.*?))?(?: +#+)? *")
+_HEADING = re.compile(r"(?P<level>#{1,6})(?P<text>(?: .*)?)")
 _FENCE = re.compile(r"(?P<sign>`{3,}|~{3,})")
 
 
@@ -67,7 +67,7 @@ class _Reader:
 
     def _words(self, number: int, line: str, plain: str, indent: int) -> None:
         if indent == 0 and (heading := _HEADING.fullmatch(plain)):
-            self._head(len(heading["level"]), heading["text"] or "")
+            self._head(len(heading["level"]), _headed(heading["text"]))
             return
         item, fence = _ITEM.fullmatch(plain), _FENCE.match(plain)
         if not self._goes_on(plain, indent, begins=bool(item or fence)):
@@ -121,6 +121,14 @@ def read(text: str) -> Listed:
             inner.setdefault(item.parent.line, []).append(index)
     entries = [_entry(item, inner.get(item.line, ())) for item in found]
     return Listed(entries=entries, faults=faults, skipped=len(reader.items) - len(found))
+
+
+def _headed(text: str) -> str:
+    """Without the signs that may close a heading. By hand: a pattern for it takes the square of the
+    time on a long line of blanks."""
+    whole = text.rstrip(" ")
+    bare = whole.rstrip("#")
+    return (bare if not bare or bare.endswith(" ") else whole).strip(" ")
 
 
 def _entry(item: _Item, needs: Sequence[int]) -> Entry:

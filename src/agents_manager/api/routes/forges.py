@@ -40,6 +40,8 @@ async def take_github_webhook(
 
 def _number(body: bytes) -> int | None:
     """The pull request that it is about, if any."""
+    if not body:
+        raise InvalidInput("The body is empty.")
     told: Any = strict_json.loads(body.decode(), max_bytes=len(body) + 1, max_depth=32)
     match told:
         case {"pull_request": {"number": int(number)}} | {"issue": {"number": int(number)}}:
