@@ -5,7 +5,7 @@ from alembic import op
 
 from agents_manager.store import append_only, columns
 
-revision = "0016"
+revision = "0017"
 down_revision = "0015"
 
 
