@@ -72,7 +72,8 @@ async def test_who_tries_again_without_letting_it_through_is_asked_again(world: 
 
 async def test_an_agent_is_told_to_make_its_commits_anew(world: World) -> None:
     world.configure(NO_CHECK)
-    task = await world.start(writing(KEY, "Write it", [{"outcome": "no_changes"}]), pipeline="simple")
+    again = [{"outcome": "no_changes"}]
+    task = await world.start(writing(KEY, "Write it", again), pipeline="simple")
     _, prompt = await held(world, task)
     await world.answer(prompt, {"choice_id": "send_back"})
     view = await world.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "another run")
