@@ -153,7 +153,7 @@ async def test_without_the_record_the_walk_notices(
 
 
 async def test_refused_logins_are_counted_and_bounded(
-    office: Office, stranger: httpx.AsyncClient, token: str
+    office: Office, stranger: httpx.AsyncClient, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "am_this-is-not-a-token-of-anybody"
     stranger.headers["Authorization"] = f"Bearer {secret}"
@@ -168,6 +168,10 @@ async def test_refused_logins_are_counted_and_bounded(
     assert "not listed" in found[0].summary
     assert "not listed" not in found[1].summary
     assert secret not in repr(found)
+    monkeypatch.setattr(audit, "REFUSED_LOGINS", 1000)
+    await stranger.post("/auth/login", json={"token": secret})
+    found = [entry for entry in await office.entries() if entry.what == Deed.LOGIN_REFUSED]
+    assert len(found) == 21
 
 
 async def test_the_record_is_listed_filtered_paged_and_exported(
@@ -209,3 +213,6 @@ async def test_nobody_changes_what_is_in_it(program: Program, scene: Scene) -> N
         for statement in ("DELETE FROM am_audit", "UPDATE am_audit SET who = 'nobody'"):
             with pytest.raises(DBAPIError, match=append_only.REFUSAL):
                 connection.exec_driver_sql(statement)
+        connection.exec_driver_sql("DROP TRIGGER am_audit_no_delete")
+        assert connection.exec_driver_sql("DELETE FROM am_audit").rowcount > 0
+        connection.rollback()

@@ -1,5 +1,6 @@
-"""Which tests stand for which rows of the threat model (A outcome, B paths, E web). A row names a
-test by its file and name; `test_rows` looks whether it is there."""
+"""Which tests stand for which rows of the threat model (A outcome, B paths, E web), and which
+switch a measure off to see that what it holds back then passes. `test_rows` looks whether they
+are there."""
 
 MARKERS, CONTEXT = "tests/hostile/test_markers.py", "tests/unit/test_context.py"
 PARSERS, GATE = "tests/hostile/test_parsers.py", "tests/api/test_gate.py"
@@ -92,4 +93,47 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{GATE}::test_who_asks_too_fast_is_told_to_wait_and_nobody_else",
         "tests/api/test_run_keys.py::test_hostile_bodies_are_refused",
     ),
+}
+
+SWITCHED_OFF: dict[str, str] = {
+    "the measures of the sandbox": (
+        "tests/hostile/test_escapes.py::test_a_measure_that_is_off_leaves_its_ways_open"
+    ),
+    "clones that host git does not work in": (
+        "tests/hostile/test_git_attacks.py"
+        "::test_what_protects_is_that_the_agents_git_folder_is_not_worked_with"
+    ),
+    "strict markers": f"{MARKERS}::test_a_marker_that_is_only_shown_is_not_seen",
+    "fences around what others wrote": (
+        f"{CONTEXT}::test_without_a_fence_the_same_words_are_an_outcome"
+    ),
+    "the bound on the depth of JSON": f"{PARSERS}::test_without_the_bound_on_depth_json_falls_over",
+    "the bounds of YAML": f"{PARSERS}::test_without_the_bounds_of_the_reader_yaml_falls_over",
+    "the bounds of archives": f"{PARSERS}::test_without_its_bounds_more_archives_are_unpacked",
+    "the bound of requests for permissions": (
+        f"{PARSERS}::test_without_the_bound_a_long_request_would_be_read"
+    ),
+    "the redaction": "tests/hostile/test_secret_lists.py::test_what_is_not_known_is_not_hidden",
+    "the rule of telling names": (
+        "tests/hostile/test_secret_lists.py::test_without_the_rule_of_names_too_few_would_be_found"
+    ),
+    "the search in what leaves": (
+        "tests/integration/test_leaks.py::test_without_the_search_it_would_leave"
+    ),
+    "the record of decisions": (
+        "tests/api/test_audit.py::test_without_the_record_the_walk_notices"
+    ),
+    "that nobody changes the record": "tests/api/test_audit.py::test_nobody_changes_what_is_in_it",
+    "the bound on refused log-ins": (
+        "tests/api/test_audit.py::test_refused_logins_are_counted_and_bounded"
+    ),
+    "names and origins": "tests/api/test_switches.py::test_names_and_pages_of_others",
+    "tokens": "tests/api/test_switches.py::test_tokens",
+    "the keys of runs": (
+        "tests/api/test_run_keys.py::test_without_the_gate_a_key_of_a_run_would_open_everything"
+    ),
+    "the bounds of bodies": "tests/api/test_switches.py::test_bodies",
+    "the policy for pages": "tests/api/test_switches.py::test_strict_pages",
+    "the pace of requests": "tests/api/test_switches.py::test_the_pace",
+    "roles": "tests/api/test_switches.py::test_roles",
 }
