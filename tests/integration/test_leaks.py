@@ -107,6 +107,16 @@ async def test_nothing_is_merged_that_holds_one(
     assert not (world.repo / "app.py").exists()
 
 
+async def test_a_task_that_goes_on_without_the_push_asks_all_the_same(world: World) -> None:
+    await by_itself(world, [{"type": "push_and_create_pr", "policy": "best_effort"}], "review")
+    world.configure(NO_CHECK)
+    task = await world.start(writing(KEY), pipeline="by-itself")
+    view, prompt = await held(world, task)
+    assert (view.task.status, view.pull) == ("review", None)
+    await world.answer(prompt, {"choice_id": "let_through"})
+    await world.wait(task, lambda v: v.pull is not None, "opened")
+
+
 async def test_a_secret_of_the_server_counts_whatever_it_looks_like(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,12 +11,11 @@ from tests.worlds import World
 HOOKS = [{"type": "push_and_create_pr"}, {"type": "merge_pr"}]
 
 
-async def by_itself(world: World) -> None:
+async def by_itself(world: World, hooks: Any = HOOKS, to: str = "merging") -> None:
     """`simple`, where what an agent calls ready is merged."""
     base = json.loads(files("agents_manager").joinpath("pipelines/simple.json").read_text())
     moves = [
-        {**t, "to": "merging", "hooks": HOOKS} if t["id"] == "ready" else t
-        for t in base["transitions"]
+        {**t, "to": to, "hooks": hooks} if t["id"] == "ready" else t for t in base["transitions"]
     ]
     document = {**base, "id": "by-itself", "transitions": moves}
     parsed = pipeline.parse(document)

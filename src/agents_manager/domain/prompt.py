@@ -126,7 +126,7 @@ class Choice(Value):
     label: str
     action: str
     """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun`,
-    `release:<history id>:<marks>`, `send_back` or `stay`."""
+    `release:<history id>:<marks>`, `retry:<effect id>:<marks>`, `send_back` or `stay`."""
 
 
 class ChoicePayload(Value):

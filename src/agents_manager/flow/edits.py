@@ -78,19 +78,21 @@ async def retry_hook(s: Services, task_id: str, hook: str | None, actor: Actor) 
     the name of its hook; it need not be said where only one can be."""
 
     def write(tx: Tx) -> EffectRow:
-        task = tx.tasks.find(task_id)
-        row = _to_retry(tx, task, hook)
-        now = s.clock.now()
-        tx.effects.update(
-            row.id, status="pending", attempt=row.attempt + 1, due_at=now, finished_at=None
-        )
-        again = event.HookRetried(
-            effect=row.id, hook=row.kind, attempt=row.attempt + 1, error=row.error or ""
-        )
-        tx.events.add(task.id, again, actor, now)
-        return tx.effects.get(EffectId(row.id))
+        return retry(tx, s, _to_retry(tx, tx.tasks.find(task_id), hook), actor)
 
     return await s.store.write(write)
+
+
+def retry(tx: Tx, s: Services, row: EffectRow, actor: Actor) -> EffectRow:
+    now = s.clock.now()
+    tx.effects.update(
+        row.id, status="pending", attempt=row.attempt + 1, due_at=now, finished_at=None
+    )
+    again = event.HookRetried(
+        effect=row.id, hook=row.kind, attempt=row.attempt + 1, error=row.error or ""
+    )
+    tx.events.add(row.task_id, again, actor, now)
+    return tx.effects.get(EffectId(row.id))
 
 
 def change(

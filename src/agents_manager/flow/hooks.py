@@ -9,7 +9,6 @@ from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
-from agents_manager.domain.prompt import Choice
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
 from agents_manager.domain.task import (
     OPEN_EFFECTS,
@@ -100,28 +99,29 @@ async def failed(
             )
             tx.events.add(row.task_id, again, SYSTEM, now)
             return
-        tx.effects.update(effect_id, status="failed", error=error, finished_at=now)
-        gave_up = event.HookFailed(effect=row.id, hook=row.kind, error=error)
-        tx.events.add(row.task_id, gave_up, SYSTEM, now)
-        if row.kind == "start_agent":
-            trouble = AgentError(error=error, error_class=ErrorClass.ENVIRONMENT)
-            with suppress(RunNotFound):
-                close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
-        elif row.policy == Policy.REQUIRED:
-            remedies.roll_back(tx, s, row, error, _ways_out(tx, s, row, held))
-        else:
-            transitions.recheck(tx, s, row.task_id)
+        _give_up(tx, s, row, error, held)
 
     await s.store.write(write)
 
 
-def _ways_out(tx: Tx, s: Services, row: EffectRow, held: SecretFound | None) -> list[Choice]:
-    """What is offered beside what always is, where the task is taken back to."""
-    if held is None:
-        return []
-    task, entry = tx.tasks.get(row.task_id), tx.history.get(row.history_id)
-    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    return leaks.ways_out(held, entry.id, agent=pipeline.is_active(entry.source))
+def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound | None) -> None:
+    now = s.clock.now()
+    tx.effects.update(row.id, status="failed", error=error, finished_at=now)
+    gave_up = event.HookFailed(effect=row.id, hook=row.kind, error=error)
+    tx.events.add(row.task_id, gave_up, SYSTEM, now)
+    if row.kind == "start_agent":
+        trouble = AgentError(error=error, error_class=ErrorClass.ENVIRONMENT)
+        with suppress(RunNotFound):
+            close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
+        return
+    required = row.policy == Policy.REQUIRED
+    ways_out = leaks.ways_out(tx, row, held) if held else []
+    if required and remedies.roll_back(tx, s, row, error, ways_out):
+        return
+    if not required:
+        transitions.recheck(tx, s, row.task_id)
+    if held:
+        leaks.ask(tx, s, row, held)
 
 
 def _pause_s(row: EffectRow, now: datetime, away: ForgeUnavailable | None) -> float | None:

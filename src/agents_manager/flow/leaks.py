@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agents_manager.domain import event
-from agents_manager.domain.ids import HistoryId, TaskId
+from agents_manager.domain.ids import TaskId
 from agents_manager.domain.prompt import Choice
-from agents_manager.domain.task import SYSTEM, Actor, Project, Task
+from agents_manager.domain.task import SYSTEM, Actor, EffectRow, Project, Task
 from agents_manager.errors import SecretFound
-from agents_manager.flow import comments, remedies
+from agents_manager.flow import asking, comments, remedies
 from agents_manager.flow.ports import Services, Tx
 
 NAMED = 10
@@ -59,21 +59,36 @@ def _mark(part: str) -> str:
     return hashlib.sha256(part.encode()).hexdigest()[:16]
 
 
-def ways_out(found: SecretFound, history_id: HistoryId, *, agent: bool) -> list[Choice]:
-    release = f"release:{history_id}:{'.'.join(found.marks)}"
-    through = Choice(id="let_through", label="It is no secret: let it through", action=release)
+def ways_out(tx: Tx, effect: EffectRow, found: SecretFound) -> list[Choice]:
+    """What is offered where the task is taken back to; an agent, only where one works."""
+    task, entry = tx.tasks.get(effect.task_id), tx.history.get(effect.history_id)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     back = Choice(id="send_back", label="Send it back to the agent", action="send_back")
-    return [through, back] if agent else [through]
+    through = _through("release", entry.id, found)
+    return [through, back] if pipeline.is_active(entry.source) else [through]
 
 
-def release(tx: Tx, s: Services, task_id: TaskId, which: str, actor: Actor) -> HistoryId:
-    """Takes note of who lets it through; the move that is to be made once more."""
-    history_id, _, marks = which.partition(":")
+def ask(tx: Tx, s: Services, effect: EffectRow, found: SecretFound) -> None:
+    """Where the task goes on without what failed."""
+    task = tx.tasks.get(effect.task_id)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    through, note = _through("retry", effect.id, found), f"{effect.kind} failed: {found.message}"
+    asking.open_choice(tx, s, task, pipeline, effect.history_id, note, extra=[through])
+
+
+def _through(what: str, which: str, found: SecretFound) -> Choice:
+    action = f"{what}:{which}:{'.'.join(found.marks)}"
+    return Choice(id="let_through", label="It is no secret: let it through", action=action)
+
+
+def release(tx: Tx, s: Services, task_id: TaskId, which: str, actor: Actor) -> str:
+    """Takes note of who lets it through; the id of what is to be done once more."""
+    id, _, marks = which.partition(":")
     held = tx.events.last(task_id, _HELD)
     places = tuple(held.data["places"]) if held else ()
     said = event.SecretLetThrough(by=actor.name, marks=tuple(marks.split(".")), places=places)
     tx.events.add(task_id, said, actor, s.clock.now())
-    return HistoryId(history_id)
+    return id
 
 
 def send_back(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:

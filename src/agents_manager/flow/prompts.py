@@ -37,6 +37,7 @@ from agents_manager.flow import (
     branches,
     budgets,
     comments,
+    edits,
     leaks,
     planning,
     remedies,
@@ -254,6 +255,9 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
                 raise _Refused(result, prompt, transitions.AUTO)
         case "grant":
             remedies.grant(tx, s, prompt.task_id, actor)
+        case "retry":
+            effect = leaks.release(tx, s, prompt.task_id, which, actor)
+            edits.retry(tx, s, tx.effects.get(EffectId(effect)), actor)
         case "send_back":
             leaks.send_back(tx, s, prompt.task_id, actor)
         case "rerun":

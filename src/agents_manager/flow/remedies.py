@@ -29,12 +29,13 @@ from agents_manager.flow.ports import Services, Tx
 
 def roll_back(
     tx: Tx, s: Services, effect: EffectRow, error: str, ways_out: Sequence[Choice] = ()
-) -> None:
-    """Takes the task back to where it came from after a required effect has finally failed."""
+) -> bool:
+    """Takes the task back to where it came from after a required effect has finally failed; False
+    when it is elsewhere by now."""
     entry = tx.history.get(effect.history_id)
     task = tx.tasks.get(effect.task_id)
     if entry.source == entry.to or went_on(tx.history.of_task(task.id), entry):
-        return
+        return False
     now = s.clock.now()
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     tx.effects.cancel_rest(entry.id, effect.position, now)
@@ -53,6 +54,7 @@ def roll_back(
     elif pipeline.is_active(back.status):
         again = Choice(id="again", label="Try again", action=f"redo:{entry.id}")
         asking.open_choice(tx, s, back, pipeline, undone.id, note, extra=[*ways_out, again])
+    return True
 
 
 def take_back(
