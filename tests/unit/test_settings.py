@@ -566,7 +566,10 @@ def test_what_is_not_run_now_is_trusted_all_the_same(
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"sandbox": {"level": "strong"}}, "sandbox.level: Input should be 'auto', 'S3' or 'none'"),
+        (
+            {"sandbox": {"level": "strong"}},
+            "sandbox.level: Input should be 'auto', 'S3', 'S2', 'S1' or 'none'",
+        ),
         (
             {"notifications": {"slack": {"enabled": True}}},
             "line 4, notifications.slack.enabled: this version sends nothing there yet",
