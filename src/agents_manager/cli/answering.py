@@ -1,11 +1,11 @@
 """From the options of `am prompt answer` to the one form of answer that every door sends."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO
 
 from agents_manager.cli import files
 from agents_manager.domain import form
-from agents_manager.domain.payload import NeedsInfo, OptionsProposed
+from agents_manager.domain.payload import NeedsInfo, OptionsProposed, recommended_first
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
     BudgetDecision,
@@ -14,6 +14,7 @@ from agents_manager.domain.prompt import (
     Prompt,
     SplitDecision,
     agent_objects,
+    amount,
 )
 from agents_manager.errors import InvalidAnswer, closest
 
@@ -55,19 +56,6 @@ BUDGETS: Names = (
     (BudgetDecision.GRANT.value, "grant more"),
     (BudgetDecision.STOP.value, "stop here"),
 )
-
-
-class _Option(Protocol):
-    @property
-    def recommended(self) -> bool: ...
-
-
-Option = TypeVar("Option", bound=_Option)
-
-
-def recommended_first(options: Sequence[Option]) -> list[Option]:
-    """The order in which options are shown, and counted from 1."""
-    return sorted(options, key=lambda option: not option.recommended)
 
 
 def from_file(file: BinaryIO) -> dict[str, Any]:
@@ -112,10 +100,7 @@ def to_budget(decision: str, text: str | None) -> dict[str, Any]:
     """The amount of a grant is a word of the command line, with or without its sign."""
     if text is None:
         return {"decision": decision}
-    try:
-        return {"decision": decision, "usd": float(text.strip().removeprefix("$"))}
-    except ValueError:
-        raise InvalidAnswer(f'"{text}" is no amount; write dollars, such as 5 or 2.50.') from None
+    return {"decision": decision, "usd": amount(text)}
 
 
 def pick(option: str | None, names: Names) -> str:

@@ -12,7 +12,13 @@ from agents_manager.cli.pages import prompt as pages
 from agents_manager.cli.render import Block, Line, Tone, clean
 from agents_manager.domain import form
 from agents_manager.domain.form import Form
-from agents_manager.domain.payload import InputType, NeedsInfo, OptionsProposed, Question
+from agents_manager.domain.payload import (
+    InputType,
+    NeedsInfo,
+    OptionsProposed,
+    Question,
+    recommended_first,
+)
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (
     BudgetDecision,
@@ -68,7 +74,7 @@ def _question(number: int, question: Question) -> dict[str, Any]:
         yes_or_no = question.input_type is InputType.BOOLEAN
         label = "   yes or no" if yes_or_no else "   Answer"
         return {**answer, "text": _text(label, question.suggested_answer)}
-    options = answering.recommended_first(question.options)
+    options = recommended_first(question.options)
     said = _text("   Number, or your own words", "1" if options[0].recommended else None)
     names = [(o.label,) for o in options]
     try:
@@ -78,7 +84,7 @@ def _question(number: int, question: Question) -> dict[str, Any]:
 
 
 def _options(payload: OptionsProposed) -> dict[str, Any]:
-    options = answering.recommended_first(payload.options)
+    options = recommended_first(payload.options)
     said = _text("Number, or your own words", "1" if options[0].recommended else None)
     try:
         chosen = answering.pick(said, [(o.id, o.label) for o in options])

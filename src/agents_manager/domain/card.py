@@ -5,7 +5,11 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from agents_manager.domain.names import visible
 from agents_manager.domain.value import Value
+
+MOST_TITLE = 250
+"""Characters of a title that every platform shows."""
 
 
 class Style(StrEnum):
@@ -34,6 +38,19 @@ class Card(Value):
     """Where the web app shows all of it; None while that has no address."""
     repeat: bool = False
     """It may have been sent before: a crash came between sending it and noting that."""
+
+    def elsewhere(self) -> "Card":
+        """For where it is longer than can be shown: nothing is cut, and nobody answers what they
+        have not read."""
+        where = "in the web app" if self.link else "in the web app or by am inbox"
+        return self.model_copy(
+            update={
+                "title": visible(self.title, MOST_TITLE),
+                "body": (f"This is too long to be shown here; read it {where}.",),
+                "buttons": (),
+                "hint": "",
+            }
+        )
 
 
 class Reply(Value):

@@ -73,6 +73,13 @@ def visible(text: str, limit: int) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1].rstrip() + "…"
 
 
+def visible_lines(text: str) -> str:
+    """The same, line by line."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    shown = ("".join(" " if _hidden(c) else c for c in line).rstrip() for line in lines)
+    return "\n".join(shown).strip("\n")
+
+
 def _hidden(character: str) -> bool:
     """Control, format (bidi, zero width), surrogate, unassigned, and every kind of blank."""
     return unicodedata.category(character)[0] in "CZ"

@@ -1,10 +1,10 @@
 """What an outcome carries. The models are the single truth for agents, engine, forms and docs;
 other notations of the same thing are read here and nowhere else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import count
-from typing import Any, Self, cast
+from typing import Any, Self, TypeVar, cast
 
 from pydantic import Field, field_validator, model_validator
 
@@ -199,6 +199,14 @@ class NoChanges(Lenient):
 class MergeTrouble(Lenient):
     message: str = Field(min_length=1)
     files: tuple[str, ...] = ()
+
+
+_Option = TypeVar("_Option", QuestionOption, ProposedOption)
+
+
+def recommended_first(options: Sequence[_Option]) -> list[_Option]:
+    """The order in which options are shown, and counted from 1."""
+    return sorted(options, key=lambda option: not option.recommended)
 
 
 def numbered(comments: tuple[Comment, ...]) -> tuple[Comment, ...]:

@@ -337,6 +337,29 @@ def recommended_answer(
     return {"answers": answers}
 
 
+def in_words(response: Mapping[str, Any]) -> str:
+    """An answer in one line."""
+    if response.get("usd") is not None:
+        return f"{response['decision']} {dollars(response['usd'])}"
+    if "decision" in response:
+        return str(response["decision"])
+    if "allow" in response:
+        return f"allowed ({response['scope']})" if response["allow"] else "not allowed"
+    if "value" in response:
+        return "; ".join(f"{name}: {said}" for name, said in form.rows(response["value"]))
+    if "answers" in response:
+        return "; ".join(str(a["option"] or a["text"]) for a in response["answers"])
+    return str(response.get("option_id") or response.get("choice_id") or response.get("text"))
+
+
+def amount(text: str) -> float:
+    """Dollars as people write them, with or without the sign."""
+    try:
+        return float(text.strip().removeprefix("$"))
+    except ValueError:
+        raise InvalidAnswer(f'"{text}" is no amount; write dollars, such as 5 or 2.50.') from None
+
+
 _FOR_PEOPLE = (QuestionCategory.ESCALATION, QuestionCategory.SCOPE_APPROVAL)
 _YES_OR_NO = {"yes": "yes", "true": "yes", "no": "no", "false": "no"}
 _Answer = TypeVar("_Answer", bound=Lenient)

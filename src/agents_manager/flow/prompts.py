@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from agents_manager.domain import event, form, question
+from agents_manager.domain import event, question
 from agents_manager.domain.audit import Deed
-from agents_manager.domain.budget import dollars
 from agents_manager.domain.effects import MirrorReview
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, PromptId
@@ -19,6 +18,7 @@ from agents_manager.domain.prompt import (
     Prompt,
     PromptStatus,
     Scope,
+    in_words,
     recommended_answer,
     validate_answer,
 )
@@ -331,19 +331,5 @@ def _who_said_what(prompt: Prompt) -> str:
     assert prompt.responded_at is not None
     return (
         f"{prompt.responded_by} answered this via {prompt.responded_via}"
-        f" at {prompt.responded_at:%Y-%m-%d %H:%M:%S} UTC: {_said(prompt.response or {})}."
+        f" at {prompt.responded_at:%Y-%m-%d %H:%M:%S} UTC: {in_words(prompt.response or {})}."
     )
-
-
-def _said(response: Mapping[str, Any]) -> str:
-    if response.get("usd") is not None:
-        return f"{response['decision']} {dollars(response['usd'])}"
-    if "decision" in response:
-        return str(response["decision"])
-    if "allow" in response:
-        return f"allowed ({response['scope']})" if response["allow"] else "not allowed"
-    if "value" in response:
-        return "; ".join(f"{name}: {said}" for name, said in form.rows(response["value"]))
-    if "answers" in response:
-        return "; ".join(str(a["option"] or a["text"]) for a in response["answers"])
-    return str(response.get("option_id") or response.get("choice_id") or response.get("text"))

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from agents_manager.cli.answering import recommended_first
 from agents_manager.cli.pages import form as forms
 from agents_manager.cli.render import (
     Block,
@@ -29,6 +28,7 @@ from agents_manager.domain.payload import (
     ProposedOption,
     ProposeSplit,
     Question,
+    recommended_first,
 )
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import (

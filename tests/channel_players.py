@@ -1,0 +1,238 @@
+"""Who takes part in the contract of channels: a channel with the platform behind it, seen from the
+other side. A player does what people do there, and tells what they see."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Protocol
+
+from agents_manager.domain.card import Card, Reply
+from agents_manager.errors import ChannelDown, ChannelRefused
+from agents_manager.flow.ports.channels import Act, Channel, Desk
+
+ANN = "4711"
+"""The id of a person whom the desk knows."""
+STRANGER = "666"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A message as people see it, whatever marks the platform needed for it."""
+
+    text: str
+    buttons: tuple[str, ...]
+    """Their labels."""
+
+
+class Player(Protocol):
+    @property
+    def channel(self) -> Channel: ...
+    @property
+    def place(self) -> str:
+        """Where it sends to."""
+        ...
+
+    @property
+    def answers(self) -> bool:
+        """Whether people can answer there."""
+        ...
+
+    @property
+    def updates(self) -> bool:
+        """Whether what was sent can be changed."""
+        ...
+
+    @property
+    def longest(self) -> int:
+        """How many characters a message has at most."""
+        ...
+
+    async def down(self, wait_s: float | None) -> None:
+        """From now on it does not answer; where `wait_s` is named, it says for how long."""
+        ...
+
+    async def refuse(self) -> None:
+        """From now on it does not take what is sent."""
+        ...
+
+    async def shown(self, message: str) -> Shown: ...
+    async def delete(self, message: str) -> None:
+        """As people do."""
+        ...
+
+    async def press(self, message: str, label: str, *, person: str = ANN) -> None: ...
+    async def give(self, words: str, *, person: str = ANN) -> None:
+        """The words that a press was answered with a request for."""
+        ...
+
+    async def write(self, words: str, *, to: str | None = None, person: str = ANN) -> None: ...
+    async def order(self, command: str, words: str, *, person: str = ANN) -> None: ...
+    async def told(self, person: str = ANN) -> list[str]:
+        """What this person was told besides messages with buttons: sentences and requests."""
+        ...
+
+    async def messages(self) -> list[Shown]:
+        """All that stand in the place."""
+        ...
+
+
+Handed = tuple[str, Act, str | None, str, str | None]
+"""Which way, who did it, the message, the button or the command or nothing, and words."""
+
+
+@dataclass(slots=True)
+class Notebook:
+    """A desk that writes down what it is handed, and answers as it is told to."""
+
+    says: Reply | None = None
+    known: frozenset[str] = frozenset({ANN})
+    handed: list[Handed] = field(default_factory=list[Handed])
+
+    async def pressed(
+        self, channel: str, act: Act, message: str, button: str, words: str | None = None
+    ) -> Reply | None:
+        return self._take(("pressed", act, message, button, words))
+
+    async def wrote(self, channel: str, act: Act, to: str | None, words: str) -> Reply | None:
+        return self._take(("wrote", act, to, "", words))
+
+    async def ordered(self, channel: str, act: Act, command: str, words: str) -> Reply | None:
+        return self._take(("ordered", act, None, command, words))
+
+    def _take(self, handed: Handed) -> Reply | None:
+        self.handed.append(handed)
+        return self.says if handed[1].person in self.known else None
+
+
+@dataclass(slots=True)
+class MemoryChannel:
+    """A channel without a platform."""
+
+    name: str = "memory"
+    to: Sequence[str] = (ANN,)
+    longest: int = 2_000
+    error: Exception | None = None
+    cards: dict[str, Card] = field(default_factory=dict[str, Card])
+    sent: list[tuple[str, str, Card]] = field(default_factory=list[tuple[str, str, Card]])
+    """Place, message and card, of all that was ever sent."""
+    updated: list[tuple[str, Card]] = field(default_factory=list[tuple[str, Card]])
+    desk: Desk | None = None
+    _numbers: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
+
+    def places(self) -> Sequence[str]:
+        return self.to
+
+    async def send(self, place: str, card: Card) -> str:
+        if self.error is not None:
+            raise self.error
+        message = str(self._numbers())
+        self.cards[message] = card if len(text_of(card)) <= self.longest else card.elsewhere()
+        self.sent.append((place, message, card))
+        return message
+
+    async def update(self, place: str, message: str, card: Card) -> None:
+        if self.error is not None:
+            raise self.error
+        if message in self.cards:
+            self.cards[message] = card
+            self.updated.append((message, card))
+
+    async def check(self) -> str:
+        if self.error is not None:
+            raise self.error
+        return "a channel in memory"
+
+    async def listen(self, desk: Desk) -> None:
+        self.desk = desk
+        await asyncio.Event().wait()
+
+
+def text_of(card: Card) -> str:
+    repeat = "(repeat) " if card.repeat else ""
+    parts = (f"{repeat}{card.title}", *card.body, card.hint, card.link or "")
+    return "\n\n".join(part for part in parts if part)
+
+
+@dataclass(slots=True)
+class MemoryPlayer:
+    channel: MemoryChannel = field(default_factory=MemoryChannel)
+    place: str = ANN
+    answers: bool = True
+    updates: bool = True
+    _said: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    _asked: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    _keys: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
+
+    @property
+    def longest(self) -> int:
+        return self.channel.longest
+
+    async def down(self, wait_s: float | None) -> None:
+        self.channel.error = ChannelDown("It does not answer.", wait_s)
+
+    async def refuse(self) -> None:
+        self.channel.error = ChannelRefused("It knows no such chat.")
+
+    async def shown(self, message: str) -> Shown:
+        card = self.channel.cards[message]
+        return Shown(text_of(card), tuple(b.label for b in card.buttons))
+
+    async def delete(self, message: str) -> None:
+        del self.channel.cards[message]
+
+    async def messages(self) -> list[Shown]:
+        return [await self.shown(message) for message in self.channel.cards]
+
+    async def told(self, person: str = ANN) -> list[str]:
+        return self._said.get(person, [])
+
+    async def press(self, message: str, label: str, *, person: str = ANN) -> None:
+        buttons = self.channel.cards[message].buttons
+        button = next(b.id for b in buttons if b.label == label)
+        await self._press(message, button, person, None)
+
+    async def give(self, words: str, *, person: str = ANN) -> None:
+        await self._press(*self._asked.pop(person), person, words)
+
+    async def write(self, words: str, *, to: str | None = None, person: str = ANN) -> None:
+        self._show(person, await self._desk.wrote("memory", self._act(person), to, words))
+
+    async def order(self, command: str, words: str, *, person: str = ANN) -> None:
+        self._show(person, await self._desk.ordered("memory", self._act(person), command, words))
+
+    async def _press(self, message: str, button: str, person: str, words: str | None) -> None:
+        act = self._act(person)
+        reply = await self._desk.pressed("memory", act, message, button, words)
+        if reply is not None and reply.ask is not None:
+            self._asked[person] = (message, button)
+        self._show(person, reply, message)
+
+    def _show(self, person: str, reply: Reply | None, message: str | None = None) -> None:
+        if reply is None:
+            return
+        self._said.setdefault(person, []).extend(x for x in (reply.ask, reply.says) if x)
+        if reply.card is not None:
+            self.channel.cards[message or str(self._keys() + 10_000)] = reply.card
+
+    def _act(self, person: str) -> Act:
+        return Act(key=str(self._keys()), person=person, called="Ann", place=self.place)
+
+    @property
+    def _desk(self) -> Desk:
+        assert self.channel.desk is not None, "nobody listens"
+        return self.channel.desk
+
+
+Played = Callable[[], AbstractAsyncContextManager[Player]]
+
+
+@asynccontextmanager
+async def memory() -> AsyncGenerator[Player]:
+    yield MemoryPlayer()
+
+
+PLAYERS: dict[str, Played] = {"memory": memory}
+"""By the name of the channel; each is a platform of its own, and nothing is left of it afterwards.
+A channel takes part by a line here."""
