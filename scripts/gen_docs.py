@@ -329,6 +329,10 @@ def setting_page() -> Iterator[str]:
                 code("AM_PLUGINS"),
                 "The packages whose plugins are used, separated by commas; all where left out.",
             ),
+            (
+                "`AM_TELEGRAM_TOKEN`, `AM_SLACK_BOT_TOKEN`, `AM_SLACK_APP_TOKEN`, …",
+                "The secrets of [channels](../concepts/channels.md); never in a file.",
+            ),
         ],
     )
     yield "## config.json\n\n" + fields_table("Key", config_models.Config)
@@ -338,12 +342,21 @@ def setting_page() -> Iterator[str]:
             named = get_origin(field.annotation) is Mapping
             place = f"{key}.<name>" if named else key
             yield f"## {code(place)}{driven_by(model)}\n\n" + fields_table("Key", model)
-            for inner in dict.fromkeys(inner for f in parts(model) for inner in nested(f)):
-                yield f"## {code(f'{place}.<name>')}\n\n" + fields_table("Key", inner)
+            yield from below(place, model)
 
 
-def parts(model: type[BaseModel]) -> list[Any]:
-    return [field.annotation for field in model.model_fields.values()]
+def below(place: str, model: type[BaseModel]) -> Iterator[str]:
+    """A table for each kind of object that stands in one; those of the same kind have one."""
+    named: dict[type[BaseModel], list[str]] = {}
+    for name, field in model.model_fields.items():
+        for inner in nested(field.annotation):
+            key = field.alias or name
+            each = f"{key}.<id>" if get_origin(field.annotation) is Mapping else key
+            named.setdefault(inner, []).append(f"{place}.{each}")
+    for inner, places in named.items():
+        title = code(places[0]) if len(places) == 1 else code(f"{place}.<name>")
+        yield f"## {title}\n\n" + fields_table("Key", inner)
+        yield from below(places[0], inner)
 
 
 def driven_by(model: type[BaseModel]) -> str:

@@ -7,7 +7,7 @@ Tests call the same functions with overrides.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -31,7 +31,8 @@ from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
-from agents_manager.flow.ports import ForgeRules, Reachable, Services, Steps
+from agents_manager.flow.channels.office import Office
+from agents_manager.flow.ports import Channel, ForgeRules, Reachable, Services, Steps
 from agents_manager.flow.retention import sweep
 from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
@@ -116,7 +117,9 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             services = replace(services, engine=engine)
             program = replace(program, services=services)
             dispatcher = Dispatcher(services, engine, crashed, host=among_others)
+            office = Office(services, among_others)
             services.store.after_commit(dispatcher.wake)
+            services.store.after_commit(office.wake)
             engine.launch()
             try:
                 async with _background(
@@ -126,6 +129,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                     sweep.run(program.services),
                     settings_watch.run(services),
                     reconcile.run(services),
+                    office.run(),
                 ):
                     yield program
             finally:
@@ -204,7 +208,8 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,
         runners=DetachedRunners(secrets=redactor.values),
-        channels=(),
+        channels=channels(configs),
+        redact=redactor.text,
         files=ProjectFiles(known),
         templates=template.checked(_texts("prompts", ".md"), "prompts"),
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
@@ -215,6 +220,23 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         reachable=Reachable(),
         disk=FreeSpace(settings.home, lambda: _least_room(configs)),
     )
+
+
+def channels(configs: ConfigFiles) -> Mapping[str, Callable[[], Channel]]:
+    """Each is built when it is switched on, and says then what it lacks."""
+
+    # Imported late: each brings a library of its own.
+    def webhook() -> Channel:
+        from agents_manager.channels import webhook
+
+        return webhook.build(lambda: configs.channels(None)["webhook"])
+
+    def desktop() -> Channel:
+        from agents_manager.channels import desktop
+
+        return desktop.build()
+
+    return {"webhook": webhook, "desktop": desktop}
 
 
 def _git_keys(database: Database, configs: ConfigFiles) -> Keys:

@@ -3,6 +3,7 @@ words what is wrong with what they say."""
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import time as time_of_day
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast
@@ -22,20 +23,28 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agents_manager import json_text
+from agents_manager.addresses import is_number
 from agents_manager.agents.config import CONFIGS, AgentConfigs
 from agents_manager.domain.budget import Budgets, BudgetScope
 from agents_manager.domain.cost import MAX_USD, Price
 from agents_manager.domain.issue import REPOSITORY
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
+from agents_manager.domain.routing import UNASKED, Occasion
 from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.task import MergeMethod
-from agents_manager.domain.value import Value
+from agents_manager.domain.value import Value, known_keys
 from agents_manager.errors import closest
-from agents_manager.flow.ports import ANY_MODE, GITHUB, ForgeRules, WorkspaceKind
+from agents_manager.flow.ports import (
+    ANY_MODE,
+    GITHUB,
+    ChannelRules,
+    ForgeRules,
+    Person,
+    WorkspaceKind,
+)
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
 from agents_manager.sandbox.bubblewrap import Bounds
-from agents_manager.sandbox.egress import is_number
 from agents_manager.sandbox.keeper import Rules
 
 NO_SECRETS = "no-secrets"
@@ -169,29 +178,164 @@ class WorkspaceConfig(_Keys):
     """How many megabytes are taken over from a clone at once, at most."""
 
 
-class ChannelConfig(_Keys):
-    enabled: Literal[False] = False
-    """Whether questions are sent there."""
+_ROLE = re.compile(r"[a-z][a-z0-9_-]{0,49}")
+_TELEGRAM_ID = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 
-    @field_validator("enabled", mode="before")
+
+class PersonConfig(_Keys):
+    name: str = Field(min_length=1, max_length=100)
+    """How they are called in the record."""
+    role: str = "admin"
+    """What they may do: `admin` everything, `viewer` only look, any other role what is asked of
+    everybody or of that role."""
+
+    @field_validator("role")
     @classmethod
-    def _not_yet(cls, value: object) -> object:
-        if value is True:
-            raise ValueError("this version sends nothing there yet; answer in the web app or by am")
+    def _written(cls, value: str) -> str:
+        if not _ROLE.fullmatch(value):
+            raise ValueError(f'"{value}" is no role; write it in small letters, such as lead')
         return value
+
+
+_Occasions = tuple[Occasion, ...]
+
+
+class DesktopConfig(_Keys):
+    enabled: bool = False
+    """Whether anything is sent there."""
+    events: _Occasions = tuple(one for one in Occasion if one in UNASKED)
+    """What is: `question`, `reminder`, `failure`, `done`, `notice` and `digest`."""
+    break_through: _Occasions = ()
+    """What of it is sent in quiet hours, too. Only in the user's file, as all that follows."""
+
+    def rules(self) -> ChannelRules:
+        return ChannelRules(
+            enabled=self.enabled,
+            events=frozenset(self.events),
+            break_through=frozenset(self.break_through),
+            people={},
+            places=("desktop",),
+        )
+
+
+class WebhookConfig(DesktopConfig):
+    url: str | None = Field(default=None, max_length=2_000)
+    """Where it is sent to, by a POST that is signed with `AM_WEBHOOK_SECRET`."""
+    allow_private: bool = False
+    """Whether that may be an address of this machine or of a private network."""
+    people: Mapping[str, PersonConfig] = Field(default_factory=dict[str, PersonConfig])
+    """Who may answer by it, by the ids that answers name."""
+
+    @field_validator("url")
+    @classmethod
+    def _web(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "https://example.com")
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+            raise ValueError(f'"{value}" is no address; write it as https://HOST/PATH')
+        return value
+
+    def rules(self) -> ChannelRules:
+        return replace(
+            super().rules(),
+            places=("webhook",) if self.url else (),
+            people=_people(self.people),
+            url=self.url,
+            allow_private=self.allow_private,
+        )
+
+
+class ChatConfig(DesktopConfig):
+    people: Mapping[str, PersonConfig] = Field(default_factory=dict[str, PersonConfig])
+    """Who may answer there, by their ids; `am channel allow` adds them."""
+    places: tuple[str, ...] = ()
+    """The ids of the chats that it is sent to; to each of the people where left out."""
+    base_url: str | None = None
+    """The address of the platform, for a server of your own."""
+
+    @field_validator("base_url")
+    @classmethod
+    def _address(cls, value: str | None) -> str | None:
+        return None if value is None else _platform(value)
+
+    def rules(self) -> ChannelRules:
+        return replace(
+            super().rules(),
+            people=_people(self.people),
+            places=self.places,
+            base_url=self.base_url,
+        )
+
+
+class TelegramConfig(ChatConfig):
+    @field_validator("people", "places")
+    @classmethod
+    def _numbers(cls, value: Any) -> Any:
+        for one in value:
+            if not _TELEGRAM_ID.fullmatch(one):
+                raise ValueError(
+                    f'"{one}" is no id of Telegram; it is a number, as names change hands'
+                )
+        return value
+
+
+def _people(said: Mapping[str, PersonConfig]) -> dict[str, Person]:
+    return {id: Person(name=one.name, role=one.role) for id, one in said.items()}
+
+
+def _platform(value: str) -> str:
+    parts = urlsplit(value)
+    plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
+    near = parts.scheme == "http" and parts.hostname in LOOPBACK
+    if not plain or not (parts.scheme == "https" or near):
+        raise ValueError(f'"{value}" is no address; write it as https://HOST')
+    return value.rstrip("/")
+
+
+_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
+
+
+def _time_of_day(value: str) -> str:
+    if not _TIME_OF_DAY.fullmatch(value):
+        raise ValueError(f'"{value}" is no time of day; write it as HH:MM, such as 22:00')
+    return value
+
+
+class DigestConfig(_Keys):
+    at: Annotated[str, AfterValidator(_time_of_day)]
+    """When it is sent, as HH:MM, in the time zone of `quietHours` or of this machine."""
 
 
 class NotificationsConfig(_Keys):
     """Channels besides the web app and the command line."""
 
-    telegram: ChannelConfig = ChannelConfig()
-    """Telegram; not in this version."""
-    slack: ChannelConfig = ChannelConfig()
-    """Slack; not in this version."""
-    desktop: ChannelConfig = ChannelConfig()
-    """Notices on the desktop; not in this version."""
-    webhook: ChannelConfig = ChannelConfig()
-    """Signed requests to an address of yours; not in this version."""
+    telegram: TelegramConfig = TelegramConfig()
+    """Telegram, with the token of a bot in `AM_TELEGRAM_TOKEN`."""
+    slack: ChatConfig = ChatConfig()
+    """Slack, with the tokens of an app in `AM_SLACK_BOT_TOKEN` and `AM_SLACK_APP_TOKEN`."""
+    desktop: DesktopConfig = DesktopConfig()
+    """Notices on the desktop of the machine that the server runs on."""
+    webhook: WebhookConfig = WebhookConfig()
+    """Signed requests to an address of yours, with a secret in `AM_WEBHOOK_SECRET`."""
+    digest: DigestConfig | None = None
+    """What needs you, what was done and what it cost, once a day. Only in the user's file."""
+    web_url: str | None = None
+    """Where people reach the web app, for links; where this server answers if left out. Only in the
+    user's file."""
+
+    @field_validator("web_url")
+    @classmethod
+    def _web(cls, value: str | None) -> str | None:
+        parts = urlsplit(value or "https://example.com")
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f'"{value}" is no address; write it as https://HOST')
+        return value.rstrip("/") if value else None
+
+    def rules(self) -> Mapping[str, ChannelRules]:
+        of = (self.telegram, self.slack, self.desktop, self.webhook)
+        return dict(zip(CHANNELS, (one.rules() for one in of), strict=True))
+
+
+CHANNELS = ("telegram", "slack", "desktop", "webhook")
 
 
 class LimitsConfig(_Keys):
@@ -370,23 +514,13 @@ class RetriesConfig(_Keys):
         return {**rules, **whole}
 
 
-_TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
-
-
 class QuietHoursConfig(_Keys):
-    start: str = Field(alias="from")
+    start: Annotated[str, AfterValidator(_time_of_day)] = Field(alias="from")
     """When they begin, as HH:MM."""
-    end: str = Field(alias="to")
+    end: Annotated[str, AfterValidator(_time_of_day)] = Field(alias="to")
     """When they end; earlier than `from` means the next day."""
     zone: str | None = None
     """The time zone, such as Europe/Berlin; that of this machine where left out."""
-
-    @field_validator("start", "end")
-    @classmethod
-    def _time_of_day(cls, value: str) -> str:
-        if not _TIME_OF_DAY.fullmatch(value):
-            raise ValueError(f'"{value}" is no time of day; write it as HH:MM, such as 22:00')
-        return value
 
     @field_validator("zone")
     @classmethod
@@ -557,6 +691,8 @@ def _says(fault: ErrorDetails) -> str:
 
 def _known_keys(place: tuple[int | str, ...]) -> list[str]:
     model: type[BaseModel] = Config
+    if place[0] == "notifications":
+        return known_keys(Config, place)
     if len(place) > 1:
         models: dict[str, type[BaseModel]] = {
             "checks": CheckConfig,
@@ -564,7 +700,6 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "budgets": BudgetsConfig,
             "review": ReviewConfig,
             "roles": RoleConfig,
-            "notifications": ChannelConfig if place[2:] else NotificationsConfig,
             "sandbox": SandboxConfig,
             "forge": ForgeConfig,
             "reminders": RemindersConfig,

@@ -51,3 +51,7 @@ def github_token() -> str | None:
 
 def github_webhook_secret() -> str | None:
     return os.environ.get("AM_GITHUB_WEBHOOK_SECRET") or None
+
+
+def webhook_secret() -> str | None:
+    return os.environ.get("AM_WEBHOOK_SECRET") or None

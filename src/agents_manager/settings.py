@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import time as time_of_day
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -23,6 +24,7 @@ from pydantic.alias_generators import to_camel, to_snake
 from agents_manager import json_text
 from agents_manager.agents.config import BUILT_IN, AgentConfig
 from agents_manager.config_models import (
+    CHANNELS,
     CheckConfig,
     Config,
     LimitsConfig,
@@ -31,7 +33,7 @@ from agents_manager.config_models import (
     merged,
 )
 from agents_manager.domain import strict_json
-from agents_manager.domain.reminder import Reminders
+from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.run_settings import KEYS, NONE, PROGRAM_KEYS, Overrides, RunSetting
@@ -39,6 +41,7 @@ from agents_manager.domain.task import Project
 from agents_manager.environment import Settings, from_environment, user_name
 from agents_manager.errors import Conflict, InvalidConfig, InvalidInput
 from agents_manager.flow.ports import (
+    ChannelRules,
     CheckSpec,
     Edit,
     Layer,
@@ -77,6 +80,13 @@ OF_THE_MACHINE = (
     ("forge", "baseUrl"),
     # Nor choose for itself to be kept apart less.
     ("workspace",),
+    # Nor whom the user's bots speak to and listen to, and where.
+    *(
+        ("notifications", channel, key)
+        for channel in CHANNELS
+        for key in ("breakThrough", "people", "places", "baseUrl", "url", "allowPrivate")
+    ),
+    *(("notifications", "digest"), ("notifications", "webUrl")),
 )
 """What a project cannot say."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
@@ -155,6 +165,20 @@ class ConfigFiles:
 
     def sandbox(self) -> Rules:
         return self.config(None).sandbox.rules(self._home)
+
+    def channels(self, project: Project | None) -> Mapping[str, ChannelRules]:
+        return self.config(project).notifications.rules()
+
+    def quiet(self) -> QuietHours | None:
+        hours = self.config(None).quiet_hours
+        return hours.value() if hours else None
+
+    def digest_at(self) -> time_of_day | None:
+        wanted = self.config(None).notifications.digest
+        return time_of_day.fromisoformat(wanted.at) if wanted else None
+
+    def web_url(self) -> str | None:
+        return self.config(None).notifications.web_url
 
     def config(self, project: Project | None) -> Config:
         return self._reading(project).config

@@ -155,11 +155,11 @@ def _once(found: Found) -> Iterator[str]:
 
 
 def _notices(found: Found) -> Iterator[str]:
-    """Nobody can ask a chat what it was told: at least once, under the effect's own key."""
-    told = {*(found.evidence / "notes").read_text().splitlines()}
-    meant = {id_ for id_, kind, status, _ in found.effects if (kind, status) == ("notify", "done")}
-    if told != meant:
-        yield f"{len(meant - told)} notices are missing, {len(told - meant)} are of nobody"
+    """What people are told becomes rows with the end of its effect; how channels bring them has
+    crash points of its own (tests/integration/test_channel_deaths.py)."""
+    notices = [status for _, kind, status, _ in found.effects if kind == "notify"]
+    if not notices or not {"done", "cancelled"}.issuperset(notices):
+        yield f"the notices are {Counter(notices)}"
 
 
 def _runs(found: Found) -> Iterator[str]:

@@ -114,7 +114,6 @@ async def _walk(case: Path, plan: Plan) -> Ending:
     argv = (*program, str(evidence), plan.runner)
     parts: dict[str, Any] = {
         "runners": runners.DetachedRunners(argv),
-        "channels": (scenario.Notebook(evidence / "notes"),),
     }
     if plan.walk.timed:
         parts["clock"] = scenario.TurnedClock(evidence / "clock")

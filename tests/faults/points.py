@@ -23,14 +23,13 @@ from agents_manager.scm import git as scm_git
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import ChosenWorkspaces
 from agents_manager.store.tx import Database
-from tests.faults.scenario import Notebook, TurnedClock
+from tests.faults.scenario import TurnedClock
 
 PORTS: dict[type, tuple[str, ...]] = {
     DetachedRunners: ("start_or_adopt", "wait", "stop"),
     ChosenWorkspaces: ("validate", "ensure_branch", "prepare", "commit_all", "change", "remove"),
     LocalForge: ("publish", "merge"),
     ProjectChecks: ("run",),
-    Notebook: ("send",),
     TurnedClock: ("turn",),
 }
 

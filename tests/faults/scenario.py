@@ -129,19 +129,6 @@ def git(repo: Path, *args: str) -> str:
     return done.stdout.removesuffix("\n")
 
 
-class Notebook:
-    """A channel without look-up, as chats are: what it was told stays told."""
-
-    name = "notebook"
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    async def send(self, title: str, body: str, task: Task, key: str) -> None:
-        with self._path.open("a") as file:
-            file.write(f"{key}\n")
-
-
 class TurnedClock:
     """The clock on the wall, which the person turns on. It says the same to the next server."""
 

@@ -1,13 +1,17 @@
 """Deleting tasks, and performing failed hooks once more."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agents_manager import bootstrap
+from agents_manager.domain import pipeline, registry
 from agents_manager.domain.effects import DeleteWorktree, StartAgent
 from agents_manager.domain.ids import EffectId
+from agents_manager.domain.pipeline import Policy
+from agents_manager.domain.plugin import HookCall
 from agents_manager.domain.task import EffectRow, Task
 from agents_manager.engine.durable import RecordedSteps
 from agents_manager.errors import ExternalError, ProjectInUse, RetryRefused, TaskInUse, TaskNotFound
@@ -152,18 +156,32 @@ async def test_a_worktree_that_cannot_be_removed_is_told(world: World) -> None:
 
 
 class Deaf:
-    """A channel that fails until somebody mends it."""
-
-    name = "deaf"
+    """A hook that fails until somebody mends it."""
 
     def __init__(self) -> None:
         self.broken = True
         self.heard: list[str] = []
+        known = registry.built_in()
+        self.registry = replace(
+            known,
+            hooks={**known.hooks, "shout": Policy.BEST_EFFORT},
+            handlers={"shout": self.shout},
+        )
 
-    async def send(self, title: str, body: str, task: Task, key: str) -> None:
+    def shout(self, call: HookCall) -> None:
         if self.broken:
             raise _Unreachable("Nobody picks up.")
-        self.heard.append(title)
+        self.heard.append(str(call.params["title"]))
+
+    async def replace_notices(self, world: World, times: int = 1) -> None:
+        """The pipeline shouts where it told people something."""
+        document, now = json.loads(json.dumps(world.s.built_in["simple"])), world.s.clock.now()
+        for move in document["transitions"]:
+            told = [h for h in move.get("hooks", ()) if h["type"] == "notify"]
+            kept = [h for h in move.get("hooks", ()) if h["type"] != "notify"]
+            move["hooks"] = kept + [{**h, "type": "shout"} for h in told * times]
+        parsed = pipeline.parse(document)
+        await world.s.store.write(lambda tx: tx.pipelines.save(parsed, document, now))
 
 
 class _Unreachable(ExternalError):
@@ -175,19 +193,20 @@ async def failed(world: World, task: Task) -> list[EffectRow]:
 
 
 async def test_a_failed_hook_is_performed_once_more(tmp_path: Path, repo: Path) -> None:
-    channel = Deaf()
-    async with worlds.working(tmp_path / "home", repo, channels=(channel,)) as world:
+    hook = Deaf()
+    async with worlds.working(tmp_path / "home", repo, registry=hook.registry) as world:
+        await hook.replace_notices(world)
         task = await world.start(GREETING, pipeline="simple")
         await world.until(task, "review")
         await world.settled(task)
         [row] = await failed(world, task)
-        assert (row.kind, row.attempt) == ("notify", 1)
+        assert (row.kind, row.attempt) == ("shout", 1)
         assert "Nobody picks up." in (await world.view(task)).why
-        channel.broken = False
+        hook.broken = False
         again = await edits.retry_hook(world.s, task.id, None, ANN)
         assert (again.id, again.attempt, again.status) == (row.id, 2, "pending")
         await world.settled(task)
-        assert channel.heard == ["Work is ready for review"]
+        assert hook.heard == ["Work is ready for review"]
         [logged] = [e for e in await world.events(task) if e.type == "hook.retried"]
         assert logged.actor.name == "ann"
         with pytest.raises(RetryRefused, match="has no failed hook"):
@@ -195,13 +214,12 @@ async def test_a_failed_hook_is_performed_once_more(tmp_path: Path, repo: Path) 
 
 
 async def test_several_failed_hooks_are_listed_and_one_is_named(tmp_path: Path, repo: Path) -> None:
-    async with worlds.working(tmp_path / "home", repo, channels=(Deaf(),)) as world:
+    hook = Deaf()
+    async with worlds.working(tmp_path / "home", repo, registry=hook.registry) as world:
+        await hook.replace_notices(world, times=2)
         task = await world.start(GREETING, pipeline="simple")
-        for n in (1, 2):
-            await world.wait(task, lambda v, n=n: bool(v.prompts) and len(v.runs) == n, "reviewed")
-            await world.settled(task)
-            if n == 1:
-                await world.review(task, "changes_requested", summary="More.")
+        await world.until(task, "review")
+        await world.settled(task)
         rows = await failed(world, task)
         with pytest.raises(RetryRefused, match="several failed hooks; say which") as refused:
             await edits.retry_hook(world.s, task.id, None, ANN)

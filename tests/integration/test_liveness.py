@@ -11,6 +11,7 @@ import pytest
 from agents_manager.domain import pipeline
 from agents_manager.domain.effects import Notify
 from agents_manager.domain.ids import EffectId
+from agents_manager.domain.names import visible_lines
 from agents_manager.domain.pipeline import Policy
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import RunStatus
@@ -19,7 +20,10 @@ from agents_manager.errors import TransitionRefused
 from agents_manager.flow import liveness, planning, supervisor, tasks, transitions
 from agents_manager.flow.ports import Tx
 from tests import repos, worlds
-from tests.worlds import ANN, GREETING, World
+from tests.channel_players import MemoryChannel
+from tests.channel_scene import notifications
+from tests.repos import scripted_home
+from tests.worlds import ANN, GREETING, NO_RETRIES, World
 
 HANG = {"implement": [[{"hang": True}]]}
 ASKS: Mapping[str, Any] = {"implement": [[{"ask": {"question": "Why?", "options": ["a", "b"]}}]]}
@@ -67,19 +71,11 @@ async def alarms(world: World, task: Task) -> list[str]:
     return [e.summary for e in await world.events(task) if e.type == "task.stranded"]
 
 
-class Loud:
-    name = "loud"
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
-
-    async def send(self, title: str, body: str, task: Task, key: str) -> None:
-        self.heard.append((title, body))
-
-
 async def test_nobody_is_an_alarm_told_once_for_each_version(tmp_path: Path, repo: Path) -> None:
-    channel = Loud()
-    async with worlds.working(tmp_path / "home", repo, channels=(channel,)) as world:
+    channel = MemoryChannel(name="telegram")
+    home = scripted_home(tmp_path / "home", notifications=notifications(), **NO_RETRIES)
+    channels = {"telegram": lambda: channel}
+    async with worlds.working(home, repo, channels=channels) as world:
         task = await adrift(world)
         view = await world.view(task)
         assert view.next_mover.kind == "nobody"
@@ -89,7 +85,12 @@ async def test_nobody_is_an_alarm_told_once_for_each_version(tmp_path: Path, rep
         await world.settled(task)
         [said] = await alarms(world, task)
         assert said.startswith("Nobody will move this task on from adrift.")
-        assert channel.heard == [("Nobody will move: Add greeting", view.next_mover.text)]
+        async with asyncio.timeout(worlds.PATIENCE_S):
+            while not channel.sent:
+                await asyncio.sleep(0.02)
+        [(_, _, card)] = channel.sent
+        assert card.title == "Nobody will move: Add greeting"
+        assert card.body == (visible_lines(view.next_mover.text),)
         [logged] = [e for e in await world.events(task) if e.type == "task.stranded"]
         assert (logged.level, logged.actor.type) == ("error", "supervisor")
         assert (await world.view(task)).next_mover == view.next_mover

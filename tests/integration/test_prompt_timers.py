@@ -1,7 +1,7 @@
 """What time does to questions, on both databases: expiry, defaults, reminders."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,16 @@ import pytest
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import PromptStatus, ResumePoint
 from agents_manager.domain.question import Ask
-from agents_manager.domain.task import Task
 from agents_manager.errors import PromptAlreadyAnswered, PromptClosed
 from agents_manager.flow import asking, prompts, timers
 from agents_manager.flow.ports import Tx
 from tests import worlds
 from tests.api.scenes import ANN, ANSWER
 from tests.asking import HASTY, Clock, Table, seated
+from tests.channel_players import MemoryChannel
+from tests.channel_scene import NAMES, notifications
 from tests.contract.store_values import a_project
-from tests.repos import make_repo
+from tests.repos import make_repo, scripted_home
 from tests.worlds import BOB
 
 
@@ -300,32 +301,28 @@ async def test_two_programs_remind_once(tmp_path: Path, repo: Path, database_add
         assert [len(await reminders(one, p)) for p in asked] == [1, 1, 1, 1]
 
 
-class Loud:
-    name = "loud"
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[str, str]] = []
-
-    async def send(self, title: str, body: str, task: Task, key: str) -> None:
-        self.heard.append((title, body))
-
-
 async def test_a_worker_reminds_by_every_channel(tmp_path: Path, repo: Path) -> None:
-    channels, clock = (Loud(), Loud()), Clock()
+    made, clock = {n: MemoryChannel(name=n) for n in NAMES}, Clock()
+    channels = {name: lambda channel=channel: channel for name, channel in made.items()}
+    home = scripted_home(tmp_path / "home", notifications=notifications())
     ask: Any = {"implement": [[{"ask": {"question": "Why?", "options": ["a", "b"]}}]]}
-    async with worlds.working(tmp_path / "home", repo, channels=channels, clock=clock) as world:
+    async with worlds.working(home, repo, channels=channels, clock=clock) as world:
         task = await world.start(ask, pipeline="simple")
-        [prompt] = (await world.until(task, "needs_info")).prompts
-        await world.settled(task)
-        before = len(channels[0].heard)
+        await world.until(task, "needs_info")
+        await until(lambda: all(len(c.sent) == 1 for c in made.values()))
         clock.turn(days=1)
         await timers.remind(world.s)
-        await world.settled(task)
-        told = (
-            "Still waiting for an answer: Add greeting",
-            f"Why?\nAsked at 2026-03-02 12:00 UTC: am prompt show {prompt.id}",
-        )
-        assert [c.heard[before:] for c in channels] == [[told], [told]]
+        await until(lambda: all(len(c.sent) == 2 for c in made.values()))
+        for channel in made.values():
+            card = channel.sent[1][2]
+            assert card.title == '🤖 Agent needs input on "Add greeting"'
+            assert card.body[:2] == ("Open since 2026-03-02 12:00 UTC.", "Why?")
+
+
+async def until(there: Callable[[], bool]) -> None:
+    async with asyncio.timeout(worlds.PATIENCE_S):
+        while not there():
+            await asyncio.sleep(0.02)
 
 
 # ----------------------------------------------------------------------------------- superseded

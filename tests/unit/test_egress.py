@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager import addresses
 from agents_manager.sandbox import egress
 from agents_manager.sandbox.egress import Proxy, Refused
 
@@ -109,7 +110,7 @@ def test_private_places_are_let_out_that_are_named() -> None:
     ],
 )
 def test_addresses_of_the_open_network(address: str, open_network: bool) -> None:
-    assert egress.is_global(address) is open_network
+    assert addresses.is_global(address) is open_network
 
 
 def hello(name: str | None) -> bytes:

@@ -1,6 +1,7 @@
 """What people are shown outside the web app: plain words and buttons. Each channel gives it the
 form of its platform; nothing in it is markup, as much of it is an agent's words."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import Field
@@ -38,6 +39,8 @@ class Card(Value):
     """Where the web app shows all of it; None while that has no address."""
     repeat: bool = False
     """It may have been sent before: a crash came between sending it and noting that."""
+    facts: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """For programs: the occasion, and the task and the prompt that it is about."""
 
     def elsewhere(self) -> "Card":
         """For where it is longer than can be shown: nothing is cut, and nobody answers what they

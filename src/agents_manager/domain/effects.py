@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from agents_manager.domain.pipeline import Policy
+from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run_settings import StartParams
 from agents_manager.domain.value import Value
 
@@ -75,6 +76,11 @@ class Notify(Value):
     kind: Literal["notify"] = "notify"
     title: str
     body: str = ""
+    occasion: Occasion = Occasion.NOTICE
+    prompt: str | None = None
+    """The question that people are reminded of."""
+    of_move: bool = False
+    """A hook asked for it: what else tells of the move is enough."""
 
 
 class DeleteWorktree(Value):

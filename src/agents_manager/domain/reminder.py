@@ -1,7 +1,7 @@
 """When people are reminded of a question, and when they are left in peace."""
 
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta, tzinfo
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,14 @@ class QuietHours:
         if self.start < self.end:
             return self.start <= wall < self.end
         return wall >= self.start or wall < self.end
+
+    def over(self, now: datetime) -> datetime:
+        """When those that hold now end."""
+        wall = now.astimezone(self.zone)
+        end = datetime.combine(wall.date(), self.end, wall.tzinfo)
+        if end <= wall:
+            end = datetime.combine(wall.date() + timedelta(days=1), self.end, wall.tzinfo)
+        return max(end.astimezone(UTC), now + timedelta(minutes=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

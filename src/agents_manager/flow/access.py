@@ -13,7 +13,13 @@ from datetime import datetime, timedelta
 
 from agents_manager.domain.audit import Deed
 from agents_manager.domain.task import SYSTEM, Actor, ActorType
-from agents_manager.errors import Conflict, InvalidInput, TokenNotFound, Unauthenticated
+from agents_manager.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    TokenNotFound,
+    Unauthenticated,
+)
 from agents_manager.flow import audit
 from agents_manager.flow.ports import Clock, Key, KeyKind, Services, Store, Tx
 
@@ -64,6 +70,11 @@ def actor_of(key: Key, address: str | None = None) -> Actor:
 def somebody(address: str | None, via: str = "http") -> Actor:
     """Who is not known, or not yet."""
     return Actor(type=ActorType.USER, name="somebody", via=via, address=address)
+
+
+def check_may_change(actor: Actor) -> None:
+    if actor.role == VIEWER:
+        raise NotAllowed(f"{actor.name} may look and not change anything: the role is {VIEWER}.")
 
 
 async def known(store: Store, clock: Clock, digest: str, kinds: Collection[KeyKind]) -> Key | None:

@@ -37,6 +37,7 @@ from agents_manager.flow import (
     snapshots,
     transitions,
 )
+from agents_manager.flow.channels import router
 from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import checking, close, lifecycle
 from agents_manager.flow.settling import finish, task_and_project
@@ -211,10 +212,8 @@ async def _delete_worktree(row: EffectRow, s: Services) -> None:
 
 
 async def _notify(row: EffectRow, effect: effects.Notify, s: Services) -> None:
-    task, _ = await task_and_project(s, row)
-    for channel in s.channels:
-        await channel.send(effect.title, effect.body, task, row.id)
-    await finish(s, row, result={"channels": [c.name for c in s.channels]})
+    """Has it told by the channels, which take their time."""
+    await finish(s, row, lambda tx: router.notice(tx, s, row, effect))
 
 
 async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) -> None:

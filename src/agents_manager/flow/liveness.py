@@ -18,6 +18,7 @@ from agents_manager.domain.pipeline import (
     TriggerType,
 )
 from agents_manager.domain.prompt import Prompt
+from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import Actor, ActorType, EffectRow, Task
 from agents_manager.domain.trail import RETRY
@@ -127,7 +128,8 @@ def tell(tx: Tx, s: Services, task_id: TaskId) -> None:
         return
     alarm = event.TaskStranded(status=task.status, version=task.version, reason=mover.text)
     tx.events.add(task.id, alarm, SUPERVISOR, now)
-    planning.notice(tx, s, task, notice, f"Nobody will move: {task.title}", mover.text)
+    title = f"Nobody will move: {task.title}"
+    planning.notice(tx, s, task, notice, title, mover.text, Occasion.FAILURE)
 
 
 def _is_stranded(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> bool:

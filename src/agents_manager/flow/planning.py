@@ -21,6 +21,7 @@ from agents_manager.domain.ids import EffectId, HistoryId, RunId
 from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
+from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
@@ -87,9 +88,19 @@ def add(
     )
 
 
-def notice(tx: Tx, s: Services, task: Task, effect_id: EffectId, title: str, body: str) -> None:
+def notice(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    effect_id: EffectId,
+    title: str,
+    body: str,
+    occasion: Occasion = Occasion.NOTICE,
+    prompt: str | None = None,
+) -> None:
     """Tells people something that no hook asked for; under the same id they are told once."""
-    beside(tx, s, task, Notify(title=title, body=body), effect_id)
+    told = Notify(title=title, body=body, occasion=occasion, prompt=prompt)
+    beside(tx, s, task, told, effect_id)
 
 
 def beside(tx: Tx, s: Services, task: Task, effect: Effect, effect_id: EffectId) -> None:
@@ -122,7 +133,7 @@ def _effect(
             return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume, own))
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")
-            return Notify(title=title, body=str(hook.params.get("body", "")))
+            return Notify(title=title, body=str(hook.params.get("body", "")), of_move=True)
         case "merge_pr" | "merge_phase_pr" | "merge_final_pr":
             return MergePr(head_sha=fired.head_sha, which=_WHICH[hook.type])
         case name if name in _PLAIN:

@@ -9,6 +9,7 @@ import structlog
 
 from agents_manager.domain import event
 from agents_manager.domain.ids import EffectId, TaskId
+from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
 from agents_manager.flow import hooks, liveness, planning, repairs, timers
@@ -126,7 +127,7 @@ def _tell_of(
         tx.events.add(task.id, found, SUPERVISOR, s.clock.now())
         if not found.removed:
             title = f"A workspace of nobody in {project.name}"
-            planning.notice(tx, s, task, notice, title, found.sentence())
+            planning.notice(tx, s, task, notice, title, found.sentence(), Occasion.FAILURE)
 
 
 def _is_task(tx: Tx, key: str) -> bool:
@@ -159,7 +160,8 @@ def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:
     task = tx.tasks.get(effect.task_id)
     low = event.DiskLow(run=effect.payload["run_id"], reason=reason)
     tx.events.add(task.id, low, SUPERVISOR, s.clock.now())
-    planning.notice(tx, s, task, notice, f"The disk is full: {task.title} waits", reason)
+    title = f"The disk is full: {task.title} waits"
+    planning.notice(tx, s, task, notice, title, reason, Occasion.FAILURE)
     return True
 
 

@@ -9,6 +9,7 @@ from agents_manager.domain.ids import EffectId, ProjectId, PromptId
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Choice, Prompt, PromptStatus, recommended_answer
 from agents_manager.domain.reminder import Reminders
+from agents_manager.domain.routing import Occasion
 from agents_manager.errors import (
     AgentsManagerError,
     Conflict,
@@ -102,8 +103,9 @@ def _remind(tx: Tx, s: Services, prompt_id: PromptId, wanted: Reminders) -> None
     tx.events.add(prompt.task_id, told, SUPERVISOR, now)
     task = tx.tasks.get(prompt.task_id)
     notice = EffectId(f"{prompt.id}-reminder-{number}")
+    title = f"Still waiting for an answer: {task.title}"
     body = f"{asking.summary(prompt)}\n{_since(prompt)}"
-    planning.notice(tx, s, task, notice, f"Still waiting for an answer: {task.title}", body)
+    planning.notice(tx, s, task, notice, title, body, Occasion.REMINDER, prompt.id)
 
 
 def _since(prompt: Prompt) -> str:

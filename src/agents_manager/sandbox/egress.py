@@ -3,7 +3,6 @@ resolves a name once and dials an address that it has looked at, so that no answ
 leads to this machine or its neighbours."""
 
 import asyncio
-import ipaddress
 import json
 import re
 import socket
@@ -12,6 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from agents_manager.addresses import is_global, is_number
 
 HEAD_BYTES = 16 * 1024
 HELLO_BYTES = 32 * 1024
@@ -102,31 +103,6 @@ def fits(host: str, rule: str) -> bool:
     if rule.startswith("*."):
         return host.endswith(rule[1:]) and len(host) >= len(rule)
     return host == rule
-
-
-def is_number(host: str) -> bool:
-    """Whether it stands for an address, in any of the ways in which one can be written."""
-    with suppress(OSError):
-        socket.inet_aton(host)
-        return True
-    with suppress(ValueError):
-        ipaddress.ip_address(host)
-        return True
-    return False
-
-
-def is_global(text: str) -> bool:
-    """Whether an address is one of the open network, also what it carries inside."""
-    address = ipaddress.ip_address(text.partition("%")[0])
-    if isinstance(address, ipaddress.IPv6Address):
-        carried = address.ipv4_mapped or address.sixtofour
-        if carried is None and address in ipaddress.ip_network("64:ff9b::/96"):
-            carried = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if address.teredo is not None:
-            return False
-        if carried is not None:
-            return is_global(str(carried))
-    return address.is_global and not address.is_multicast
 
 
 def server_name(hello: bytes) -> str | None:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agents_manager.addresses import is_number
 from agents_manager.domain import policy
 from agents_manager.flow.ports import CutShort, Job, Keeping, Turn
 from agents_manager.sandbox import bubblewrap
 from agents_manager.sandbox.bubblewrap import LIMIT, TROUBLE, Bounds, Cage
-from agents_manager.sandbox.egress import HTTPS, is_number
+from agents_manager.sandbox.egress import HTTPS
 from agents_manager.sandbox.levels import Level, Levels
 
 CAGE = "sandbox.json"

@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import (
     DDL,
     BigInteger,
+    Boolean,
     Column,
     ForeignKey,
     ForeignKeyConstraint,
@@ -383,3 +384,66 @@ for _dialect in ("sqlite", "postgresql"):
     for _statement in append_only.statements(_dialect):
         _refuse = DDL(_statement).execute_if(dialect=_dialect)
         sqlalchemy_event.listen(audit, "after_create", _refuse)
+
+delivery = Table(
+    "am_delivery",
+    metadata,
+    _id(),
+    *_must("key", "channel", "place", "occasion"),
+    # Without references: what was told of a deleted task is taken back, too.
+    *_may("task_id", "prompt_id", be=Id),
+    *_must("title", be=Prose),
+    *_must("body", be=Json),
+    *_must("state"),
+    *_must("attempts", be=Integer),
+    *_must("due_at", be=UtcTime),
+    *_may("host"),
+    *_must("repeat", be=Boolean),
+    *_may("message"),
+    *_must("given", "actions", be=Json),
+    *_may("error", be=Prose),
+    *_must("created_at", be=UtcTime),
+    *_may("sent_at", "closed_at", be=UtcTime),
+    UniqueConstraint("key", "channel", "place"),
+    Index(None, "channel", "state", "due_at"),
+    Index(None, "channel", "place", "message"),
+    _partial(
+        "ix_am_delivery_open",
+        "channel",
+        "due_at",
+        where="state = 'sent' AND closed_at IS NULL",
+        unique=False,
+    ),
+)
+
+cursor = Table(
+    "am_cursor",
+    metadata,
+    Column("name", String, primary_key=True),
+    *_must("position", be=BigInteger),
+)
+
+lease = Table(
+    "am_lease",
+    metadata,
+    Column("name", String, primary_key=True),
+    *_must("host"),
+    *_must("until", be=UtcTime),
+)
+
+words_asked = Table(
+    "am_words_asked",
+    metadata,
+    *(Column(name, String, primary_key=True) for name in ("channel", "place", "person")),
+    *_must("button"),
+    *_must("asked_at", be=UtcTime),
+)
+
+stranger = Table(
+    "am_stranger",
+    metadata,
+    *(Column(name, String, primary_key=True) for name in ("channel", "person")),
+    *_must("called", be=Prose),
+    *_must("times", be=Integer),
+    *_must("last_at", be=UtcTime),
+)

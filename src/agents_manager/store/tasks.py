@@ -74,7 +74,7 @@ def _idle(statuses: tuple[str, ...]) -> Select[Any]:
 _DELETE = [
     delete(table).where(table.c.task_id == bindparam("b_id"))
     for table in reversed(schema.metadata.sorted_tables)
-    if "task_id" in table.c
+    if "task_id" in table.c and table.c.task_id.foreign_keys
 ] + [delete(schema.task).where(_TASK.id == bindparam("b_id"))]
 
 ARTIFACTS = Rows(schema.artifact, Artifact, NotFound, type=ArtifactType)

@@ -17,6 +17,7 @@ from agents_manager.store.access import Access
 from agents_manager.store.audit import Audit
 from agents_manager.store.board import Board
 from agents_manager.store.catalog import Parsed, Pipelines, Projects
+from agents_manager.store.deliveries import Deliveries
 from agents_manager.store.effects import Effects
 from agents_manager.store.engines import READERS, Engines
 from agents_manager.store.events import Events
@@ -59,6 +60,7 @@ class Tx:
         self.grants = Grants(session)
         self.retention = Retention(session)
         self.hosts = Hosts(session)
+        self.deliveries = Deliveries(session)
 
     def _note(self) -> None:
         self.wrote = True

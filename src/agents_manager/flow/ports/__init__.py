@@ -12,6 +12,7 @@ from agents_manager.flow.ports.agents import (
     Said,
     Turn,
 )
+from agents_manager.flow.ports.channels import Act, Channel, ChannelRules, Desk, Person
 from agents_manager.flow.ports.checks import (
     ANY_MODE,
     CheckResult,
@@ -58,10 +59,11 @@ from agents_manager.flow.ports.forges import (
     Sighting,
 )
 from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
-from agents_manager.flow.ports.services import Channel, Clock, Disk, Ids, Reachable, Services
+from agents_manager.flow.ports.services import Clock, Disk, Ids, Reachable, Services
 from agents_manager.flow.ports.stores import (
     Access,
     Board,
+    Deliveries,
     Effects,
     Events,
     Figures,
@@ -103,12 +105,14 @@ __all__ = [
     "ANY_MODE",
     "GITHUB",
     "Access",
+    "Act",
     "Agent",
     "Agents",
     "Board",
     "Capabilities",
     "Change",
     "Channel",
+    "ChannelRules",
     "CheckResult",
     "CheckSpec",
     "Checks",
@@ -116,6 +120,8 @@ __all__ = [
     "Configs",
     "Conflicted",
     "CutShort",
+    "Deliveries",
+    "Desk",
     "Diagnosis",
     "Disk",
     "Edit",
@@ -148,6 +154,7 @@ __all__ = [
     "OutsideReview",
     "OwnReview",
     "Perform",
+    "Person",
     "Phases",
     "PipelineFile",
     "PipelineVersion",

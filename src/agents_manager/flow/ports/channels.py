@@ -1,10 +1,11 @@
 """Ways to reach people and to be answered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from agents_manager.domain.card import Card, Reply
+from agents_manager.domain.routing import Occasion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,39 @@ class Act:
     """What they call themselves; for showing alone."""
     place: str
     """The chat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """Somebody who may answer in a channel, or look there."""
+
+    name: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChannelRules:
+    """A channel as it is configured."""
+
+    enabled: bool
+    events: frozenset[Occasion]
+    """What it tells."""
+    break_through: frozenset[Occasion]
+    """What it tells in quiet hours, too."""
+    people: Mapping[str, Person]
+    """By their ids there."""
+    places: tuple[str, ...]
+    """Where it sends to; each person by themselves where there are none."""
+    base_url: str | None = None
+    """Of the platform; None: the usual one."""
+    url: str | None = None
+    """Where a webhook sends to."""
+    allow_private: bool = False
+    """Whether that may be in a private network."""
+
+    @property
+    def to(self) -> tuple[str, ...]:
+        return self.places or tuple(self.people)
 
 
 class Desk(Protocol):

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import time
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -10,7 +11,7 @@ from typing import Any, Literal, Protocol
 from agents_manager.domain.budget import Budgets
 from agents_manager.domain.cost import Prices
 from agents_manager.domain.outcome import Outcome
-from agents_manager.domain.reminder import Reminders
+from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.retry import Rules
 from agents_manager.domain.run import Run
@@ -19,6 +20,7 @@ from agents_manager.domain.task import (
     MergeMethod,
     Project,
 )
+from agents_manager.flow.ports.channels import ChannelRules
 from agents_manager.flow.ports.checks import CheckSpec, SetupSpec
 from agents_manager.flow.ports.workspaces import WorkspaceRules
 
@@ -156,6 +158,22 @@ class Edit:
 class Configs(Protocol):
     def retention(self) -> Retention:
         """How long things are kept on this machine."""
+        ...
+
+    def channels(self, project: Project | None) -> Mapping[str, ChannelRules]:
+        """Every channel there is, as it is set for a project or for the machine."""
+        ...
+
+    def quiet(self) -> QuietHours | None:
+        """Those of the machine."""
+        ...
+
+    def digest_at(self) -> time | None:
+        """When people are told of the day; None: they are not."""
+        ...
+
+    def web_url(self) -> str | None:
+        """Where people reach the web app, if that is set."""
         ...
 
     def of(self, project: Project, run: Run | None = None) -> ProjectConfig:

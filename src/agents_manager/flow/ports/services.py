@@ -1,6 +1,6 @@
 """All parts together, and the small ones of the outside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -8,10 +8,8 @@ from typing import Any, Protocol
 
 from agents_manager.domain.cost import Prices
 from agents_manager.domain.registry import Registry
-from agents_manager.domain.task import (
-    Task,
-)
 from agents_manager.flow.ports.agents import Agents
+from agents_manager.flow.ports.channels import Channel
 from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
 from agents_manager.flow.ports.engine import EngineRows, Runners
@@ -19,12 +17,6 @@ from agents_manager.flow.ports.forges import Forges
 from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
 from agents_manager.flow.ports.workspaces import Workspaces
-
-
-class Channel(Protocol):
-    @property
-    def name(self) -> str: ...
-    async def send(self, title: str, body: str, task: Task, key: str) -> None: ...
 
 
 class Clock(Protocol):
@@ -64,7 +56,10 @@ class Services:
     setup: Setup
     runners: Runners
     sandbox: Sandbox
-    channels: Sequence[Channel]
+    channels: Mapping[str, Callable[[], Channel]]
+    """By name; InvalidConfig where one is not set up."""
+    redact: Callable[[str], str]
+    """Takes the secrets that are known out of a text."""
     files: ProjectFiles
     templates: Mapping[str, str]
     """Prompt texts by name."""

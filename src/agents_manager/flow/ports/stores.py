@@ -21,6 +21,7 @@ from agents_manager.domain.board import (
 )
 from agents_manager.domain.budget import BudgetScope, Grant
 from agents_manager.domain.cost import By, CostReport, Spent, StatsReport
+from agents_manager.domain.delivery import Delivery, Stranger
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.performance import Ran, Reviewed
@@ -455,6 +456,62 @@ class Hosts(Protocol):
         ...
 
 
+class Deliveries(Protocol):
+    """What is told by channels."""
+
+    def add(self, delivery: Delivery) -> bool:
+        """False when the same was to be told there already."""
+        ...
+
+    def find(self, delivery_id: str) -> Delivery | None: ...
+    def by_message(self, channel: str, place: str, message: str) -> Delivery | None: ...
+    def due(self, channel: str, now: datetime, limit: int) -> list[Delivery]:
+        """Those whose turn it is, the oldest first."""
+        ...
+
+    def sending(self, channel: str) -> list[Delivery]: ...
+    def spent(self, channel: str, now: datetime, limit: int) -> list[Delivery]:
+        """Questions that are shown with buttons, and are not open any more."""
+        ...
+
+    def latest(self, channel: str, limit: int) -> list[Delivery]:
+        """The newest first."""
+        ...
+
+    def counts(self, channel: str) -> Mapping[str, int]:
+        """By their state."""
+        ...
+
+    def update(self, delivery_id: str, **fields: Any) -> None: ...
+    def remove(self, before: datetime, limit: int) -> int:
+        """Those that are over and older; how many."""
+        ...
+
+    def position(self, name: str) -> int | None:
+        """How far somebody has read."""
+        ...
+
+    def move_to(self, name: str, position: int) -> None: ...
+    def lease(self, name: str, host: str, now: datetime, until: datetime) -> bool:
+        """Whether the host has it from now on; another has it until its own time is over."""
+        ...
+
+    def ask_words(
+        self, channel: str, place: str, person: str, button: str, now: datetime
+    ) -> None: ...
+    def words_asked(self, channel: str, place: str, person: str) -> tuple[str, datetime] | None:
+        """The button that words were asked for with, and when."""
+        ...
+
+    def words_given(self, channel: str, place: str, person: str) -> None: ...
+    def stranger(self, channel: str, person: str, called: str, now: datetime) -> None:
+        """Counts somebody who is not known."""
+        ...
+
+    def strangers(self, channel: str) -> list[Stranger]: ...
+    def forget_stranger(self, channel: str, person: str) -> None: ...
+
+
 class Tx(Protocol):
     """A transaction is the store: everything read and written in it stands or falls together."""
 
@@ -492,6 +549,8 @@ class Tx(Protocol):
     def retention(self) -> OldThings: ...
     @property
     def hosts(self) -> Hosts: ...
+    @property
+    def deliveries(self) -> Deliveries: ...
 
 
 class Store(Protocol):

@@ -6,7 +6,7 @@ from alembic import op
 from agents_manager.store import append_only, columns
 
 revision = "0017"
-down_revision = "0015"
+down_revision = "0016"
 
 
 def upgrade() -> None:

@@ -1,0 +1,1 @@
+"""The platforms on which people are told things and answer."""

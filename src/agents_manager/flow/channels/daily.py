@@ -1,0 +1,64 @@
+"""The digest, once a day. The day that it was last told for is stored, so that it is told once by
+all machines and not at once when it is switched on."""
+
+from datetime import date, datetime, timedelta
+
+from agents_manager.domain import digest
+from agents_manager.domain.cost import By
+from agents_manager.domain.digest import Day, Entry
+from agents_manager.domain.routing import Occasion
+from agents_manager.domain.trail import moved
+from agents_manager.flow import views
+from agents_manager.flow.channels import router
+from agents_manager.flow.ports import Services, Tx
+
+CURSOR = "digest"
+SPAN = timedelta(days=1)
+
+
+def tell(tx: Tx, s: Services) -> bool:
+    """Whether it was due, and is told."""
+    at, quiet = s.configs.digest_at(), s.configs.quiet()
+    if at is None:
+        return False
+    wall = s.clock.now().astimezone(quiet.zone if quiet else None)
+    today = wall.date() if wall.time() >= at else wall.date() - timedelta(days=1)
+    last = tx.deliveries.position(CURSOR)
+    if last is not None and last >= today.toordinal():
+        return False
+    tx.deliveries.move_to(CURSOR, today.toordinal())
+    if last is None:
+        return False
+    day = gather(tx, s, today)
+    told = router.Telling(
+        key=f"digest-{today}",
+        occasion=Occasion.DIGEST,
+        title=digest.title(day),
+        body=digest.body(day),
+    )
+    router.tell(tx, s, told, None)
+    return True
+
+
+def gather(tx: Tx, s: Services, today: date) -> Day:
+    now = s.clock.now()
+    since = now - SPAN
+    report = tx.figures.cost(By.PROJECT, project=None, since=since, limit=1)
+    return Day(
+        day=today,
+        waiting=[Entry(i.task.title, i.summary) for i in views.inbox(tx).items],
+        done=_done(tx, since),
+        cost=report.total,
+    )
+
+
+def _done(tx: Tx, since: datetime) -> list[Entry]:
+    """What came to a final status, and stayed there."""
+    last = {m.task_id: m for m in tx.board.moves(None, since=since) if moved(m)}
+    found: list[Entry] = []
+    for task_id, move in sorted(last.items(), key=lambda one: one[1].time):
+        task = tx.tasks.get(task_id)
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        if move.time >= since and task.status == move.to and pipeline.is_final(task.status):
+            found.append(Entry(task.title, pipeline.status(task.status).title))
+    return found
