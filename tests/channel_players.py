@@ -8,9 +8,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
+import pytest
+
+from agents_manager.channels.desktop import Desktop
+from agents_manager.channels.webhook import Webhook
+from agents_manager.config_models import WebhookConfig
 from agents_manager.domain.card import Card, Reply
 from agents_manager.errors import ChannelDown, ChannelRefused
 from agents_manager.flow.ports.channels import Act, Channel, Desk
+from tests.webhook_server import SECRET, Listener, listening
 
 ANN = "4711"
 """The id of a person whom the desk knows."""
@@ -233,6 +239,130 @@ async def memory() -> AsyncGenerator[Player]:
     yield MemoryPlayer()
 
 
-PLAYERS: dict[str, Played] = {"memory": memory}
+class OneWay:
+    """Of channels where nobody answers."""
+
+    answers = False
+    longest = 2_000
+
+    async def press(self, message: str, label: str, *, person: str = ANN) -> None:
+        raise NotImplementedError
+
+    async def give(self, words: str, *, person: str = ANN) -> None:
+        raise NotImplementedError
+
+    async def write(self, words: str, *, to: str | None = None, person: str = ANN) -> None:
+        raise NotImplementedError
+
+    async def order(self, command: str, words: str, *, person: str = ANN) -> None:
+        raise NotImplementedError
+
+    async def told(self, person: str = ANN) -> list[str]:
+        return []
+
+    async def messages(self) -> list[Shown]:
+        return []
+
+
+@dataclass(slots=True)
+class WebhookPlayer(OneWay):
+    """Answers come by another way: see test_webhook."""
+
+    listener: Listener
+    channel: Webhook
+    place: str = "webhook"
+    updates: bool = True
+    _gone: set[str] = field(default_factory=set[str])
+
+    async def down(self, wait_s: float | None) -> None:
+        self.listener.status = 503
+        if wait_s is not None:
+            self.listener.headers["Retry-After"] = f"{wait_s:.0f}"
+
+    async def refuse(self) -> None:
+        self.listener.status = 400
+
+    async def shown(self, message: str) -> Shown:
+        told = [sent.told for sent in self.listener.sent]
+        last = [one for one in told if one.get("message") == message][-1]
+        fields = {name: last[name] for name in Card.model_fields}
+        card = Card.model_validate(fields)
+        return Shown(text_of(card), tuple(b.label for b in card.buttons))
+
+    async def delete(self, message: str) -> None:
+        self.listener.status = 410
+
+
+@asynccontextmanager
+async def webhook() -> AsyncGenerator[Player]:
+    with listening() as listener:
+        rules = WebhookConfig(enabled=True, url=listener.url, allow_private=True).rules()
+        yield WebhookPlayer(listener, Webhook(lambda: rules, SECRET))
+
+
+@dataclass(slots=True)
+class Notices:
+    """In the place of a desktop."""
+
+    shown: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    clicks: dict[str, Callable[[], object] | None] = field(
+        default_factory=dict[str, Callable[[], object] | None]
+    )
+    error: Exception | None = None
+    allowed: bool = True
+
+    async def send(
+        self,
+        title: str,
+        message: str,
+        *,
+        on_dispatched: Callable[[], object] | None = None,
+        on_clicked: Callable[[], object] | None = None,
+    ) -> str:
+        if on_dispatched is not None:
+            on_dispatched()
+        number = str(len(self.shown) + 1)
+        self.shown[number] = (title, message)
+        self.clicks[number] = on_clicked
+        return number
+
+    async def get_capabilities(self) -> frozenset[str]:
+        if self.error is not None:
+            raise self.error
+        return frozenset()
+
+    async def has_authorisation(self) -> bool:
+        return self.allowed
+
+
+@dataclass(slots=True)
+class DesktopPlayer(OneWay):
+    notices: Notices
+    channel: Desktop
+    place: str = "desktop"
+    updates: bool = False
+
+    async def down(self, wait_s: float | None) -> None:
+        if wait_s is not None:
+            pytest.skip("a desktop names no time")
+        self.notices.error = OSError("no such file")
+
+    async def refuse(self) -> None:
+        self.notices.allowed = False
+
+    async def shown(self, message: str) -> Shown:
+        return Shown("\n".join(self.notices.shown[message]), ())
+
+    async def delete(self, message: str) -> None:
+        del self.notices.shown[message]
+
+
+@asynccontextmanager
+async def desktop() -> AsyncGenerator[Player]:
+    notices = Notices()
+    yield DesktopPlayer(notices, Desktop(notices))
+
+
+PLAYERS: dict[str, Played] = {"memory": memory, "webhook": webhook, "desktop": desktop}
 """By the name of the channel; each is a platform of its own, and nothing is left of it afterwards.
 A channel takes part by a line here."""

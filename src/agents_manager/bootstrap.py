@@ -139,11 +139,17 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
 def mounts(program: Program) -> "dict[str, ASGIApp]":
     """What a server answers beside the interface for people, by its first folder."""
     # Imported late, as only a server needs it.
+    from agents_manager.api.pace import Pace
+    from agents_manager.channels import hooks as answers
     from agents_manager.mcp import server
     from agents_manager.sandbox import gateway
 
     s = program.services
-    return {server.FOLDER: server.app(s), gateway.FOLDER: gateway.app(s)}
+    return {
+        server.FOLDER: server.app(s),
+        gateway.FOLDER: gateway.app(s),
+        answers.FOLDER: answers.app(s, Pace().take, {}),
+    }
 
 
 def _engine_file(home: Path) -> Engine:

@@ -16,8 +16,17 @@ MOST = 250
 
 class Notifier(Protocol):
     async def send(
-        self, title: str, message: str, *, on_clicked: Callable[[], Any] | None = None
-    ) -> str: ...
+        self,
+        title: str,
+        message: str,
+        *,
+        on_dispatched: Callable[[], Any] | None = None,
+        on_clicked: Callable[[], Any] | None = None,
+    ) -> str:
+        """Says by the call alone that it was shown; what goes wrong it keeps to itself."""
+        ...
+
+    async def get_capabilities(self) -> Any: ...
     async def has_authorisation(self) -> bool: ...
 
 
@@ -38,18 +47,26 @@ class Desktop:
         repeat = "(repeat) " if card.repeat else ""
         body = " ".join(" ".join(card.body).split())
         said = body if len(body) <= MOST else f"{body[: MOST - 1]}…"
+        await self.check()
         link = card.link
         clicked = (lambda: self._open(link)) if link else None
-        try:
-            return await self._notifier.send(f"{repeat}{card.title}", said, on_clicked=clicked)
-        except Exception as error:
-            raise ChannelDown(f"The desktop does not take notices: {_said(error)}") from error
+        shown = list[bool]()
+        message = await self._notifier.send(
+            f"{repeat}{card.title}",
+            said,
+            on_dispatched=lambda: shown.append(True),
+            on_clicked=clicked,
+        )
+        if not shown:
+            raise ChannelDown("The desktop did not take the notice.")
+        return message
 
     async def update(self, place: str, message: str, card: Card) -> None:
         """What was shown is gone by itself."""
 
     async def check(self) -> str:
         try:
+            await self._notifier.get_capabilities()
             allowed = await self._notifier.has_authorisation()
         except Exception as error:
             raise ChannelDown(f"The desktop does not take notices: {_said(error)}") from error
@@ -74,6 +91,6 @@ def build() -> Desktop:
 def _said(error: Exception) -> str:
     """On Linux, notices go by the session bus, which a server without a desktop has not."""
     what = str(error) or type(error).__name__
-    if "bus" in what.lower() or "dbus" in what.lower():
+    if isinstance(error, OSError) or "bus" in what.lower():
         return f"there is no session bus here ({what}); run the server in your desktop's session."
     return what if what.endswith(".") else f"{what}."
