@@ -83,8 +83,8 @@ def check(cage: Cage) -> None:
         if path.exists() and any(path.is_relative_to(above) for above in cage.writes):
             raise PermissionError(
                 f"Landlock cannot keep {path} from being changed, which lies in what the command"
-                " may write. Where user namespaces are refused, agents work in clones"
-                " (workspace.kind)"
+                " may write. Where user namespaces are refused, agents work in clones: set"
+                " workspace.kind to auto or clone"
             )
 
 
