@@ -124,7 +124,8 @@ class Keeper:
     def git(self, writes: Sequence[Path], reads: Sequence[Path]) -> tuple[str, ...]:
         """What a git begins with that looks at what an agent wrote: it sees the folders and nothing
         else of the user's, and talks to nobody. Nothing where there is no sandbox."""
-        if self.keeping().level == Level.NONE:
+        level = self.keeping().level
+        if level == Level.NONE:
             return ()
         bounds = self._rules().bounds
         beside = (path.parent.parent for path in reads)  # The projects whose objects these are.
@@ -135,6 +136,7 @@ class Keeper:
             reads=(*reads, *programs([], os.environ)),
             hides=(self._home, Path.home(), *beside),
             bounds=Bounds(processes=bounds.processes, open_files=bounds.open_files),
+            level=level,
         )
         return bubblewrap.wrapped(cage)
 
