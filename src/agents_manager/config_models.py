@@ -261,7 +261,7 @@ class ChatConfig(DesktopConfig):
         return replace(
             super().rules(),
             people=_people(self.people),
-            places=self.places,
+            places=self.places or tuple(self.people),
             base_url=self.base_url,
         )
 
@@ -451,8 +451,8 @@ class RetentionConfig(_Keys):
     """How many days after the merge of its task a snapshot is kept. One of a task that was not
     merged, or that was taken after the merge, is kept whatever its age."""
     engine_days: _Days | None = 30
-    """How many days the engine's records of what was done are kept, and the answers given under an
-    Idempotency-Key."""
+    """How many days the engine's records of what was done are kept, the answers given under an
+    Idempotency-Key, and what channels told."""
     backups_days: _Days | None = None
     """How many days databases that were put aside are kept; the newest always is."""
 

@@ -21,6 +21,7 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import open_database
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
+from tests.webhook_server import SECRET, listening
 
 SCRIPT = """```agent-script
 implement:
@@ -68,6 +69,7 @@ def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
 
     with am.quickly():
         _use_everything(am, run)
+        _use_channels(am, run)
     assert used == known.keys() - SERVED
 
 
@@ -167,6 +169,19 @@ def _begin(run: Callable[..., Any]) -> None:
     assert run("config", "show")["project"] == "shop"
     assert run("config", "set", "branchPrefix", "robot/", "--yes")["written"]
     assert run("config", "unset", "branchPrefix", "--yes")["written"]
+
+
+def _use_channels(am: Am, run: Callable[..., Any]) -> None:
+    assert [c["name"] for c in run("channel", "list")][:2] == ["telegram", "slack"]
+    let_in = run("channel", "allow", "telegram", "4711", "ann", "--role", "lead")
+    assert (let_in["id"], let_in["role"]) == ("4711", "lead")
+    assert run("channel", "show", "telegram")["people"]["4711"]["name"] == "ann"
+    assert run("channel", "deny", "telegram", "4711")["channel"] == "telegram"
+    with listening() as listener:
+        am.env["AM_WEBHOOK_SECRET"] = SECRET
+        for key, value in (("url", listener.url), ("allowPrivate", "true")):
+            am.json("config", "set", "--user", f"notifications.webhook.{key}", value, "--yes")
+        assert run("channel", "test", "webhook")["speaks_as"] == listener.url
 
 
 def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:

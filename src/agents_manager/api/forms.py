@@ -351,6 +351,13 @@ class DocumentQuery(Query):
     version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
+class AllowPerson(Form):
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    """How they are called in the record."""
+    role: Annotated[str, Field(max_length=50)] = "admin"
+    """`admin` may do everything, `viewer` only look."""
+
+
 class CommitDocument(Form):
     version: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """The newest unless given."""

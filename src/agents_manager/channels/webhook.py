@@ -33,7 +33,7 @@ class Webhook:
     name: str = NAME
 
     def places(self) -> Sequence[str]:
-        return self.rules().to
+        return self.rules().places
 
     async def send(self, place: str, card: Card) -> str:
         message = secrets.token_hex(8)

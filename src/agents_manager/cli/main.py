@@ -41,6 +41,7 @@ COMMANDS = {
     "backup": Entry("backup", "Keep the databases in one file, also while a server runs."),
     "restore": Entry("backup", "Bring the databases of a backup back."),
     "gc": Entry("gc", "Remove what is old enough by the settings, or list it."),
+    "channel": Entry("channel", "Tell people things and be answered elsewhere, too."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
     "plugin": Entry("plugin", "See what installed packages add."),

@@ -62,15 +62,12 @@ _LATEST = _OF_CHANNEL.order_by(_D.created_at.desc(), _D.id.desc()).limit(_MOST)
 _COUNTS = (
     select(_D.state, func.count()).where(_D.channel == bindparam("of_channel")).group_by(_D.state)
 )
-_OVER = (
-    select(_D.id)
-    .where(
-        _D.created_at < bindparam("before", type_=UtcTime()),
-        or_(_D.state.in_((DeliveryState.FAILED, DeliveryState.VOID)), _D.closed_at.is_not(None)),
-    )
-    .limit(_MOST)
+_IS_OVER = (
+    _D.created_at < bindparam("before", type_=UtcTime()),
+    or_(_D.state.in_((DeliveryState.FAILED, DeliveryState.VOID)), _D.closed_at.is_not(None)),
 )
-_REMOVE = delete(schema.delivery).where(_D.id.in_(_OVER))
+_OVER = select(func.count()).select_from(schema.delivery).where(*_IS_OVER)
+_REMOVE = delete(schema.delivery).where(_D.id.in_(select(_D.id).where(*_IS_OVER).limit(_MOST)))
 _POSITION = select(schema.cursor.c.position).where(schema.cursor.c.name == bindparam("wanted"))
 _MOVE = update(schema.cursor).where(schema.cursor.c.name == bindparam("wanted"))
 _BEGIN = insert(schema.cursor)
@@ -147,6 +144,9 @@ class Deliveries:
 
     def update(self, delivery_id: str, **fields: Any) -> None:
         DELIVERIES.update(self._session, delivery_id, fields)
+
+    def over(self, before: datetime) -> int:
+        return self._session.scalar(_OVER, {"before": before})
 
     def remove(self, before: datetime, limit: int) -> int:
         return self._session.run(_REMOVE, {"before": before, "most": limit})

@@ -30,6 +30,13 @@ from agents_manager.api.pages.changes import (
     FileChange,
     ReviewRound,
 )
+from agents_manager.api.pages.channels import (
+    Channel,
+    ChannelPerson,
+    Channels,
+    ChannelTest,
+    Stranger,
+)
 from agents_manager.api.pages.figures import (
     AgentShare,
     Budget,
@@ -145,6 +152,10 @@ __all__ = [
     "CardRun",
     "ChangedFile",
     "Changes",
+    "Channel",
+    "ChannelPerson",
+    "ChannelTest",
+    "Channels",
     "Check",
     "Checks",
     "Column",
@@ -219,6 +230,7 @@ __all__ = [
     "StatsReport",
     "StatusCount",
     "Stay",
+    "Stranger",
     "Target",
     "Targets",
     "TaskPath",

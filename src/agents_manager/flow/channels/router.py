@@ -78,7 +78,7 @@ def tell(tx: Tx, s: Services, told: Telling, project: Project | None) -> int:
         tx.deliveries.add(row(s, told, name, place))
         for name, rules in rules_of(s, project).items()
         if name in s.channels and rules.enabled and told.occasion in rules.events
-        for place in rules.to
+        for place in rules.places
     )
 
 

@@ -43,17 +43,13 @@ class ChannelRules:
     people: Mapping[str, Person]
     """By their ids there."""
     places: tuple[str, ...]
-    """Where it sends to; each person by themselves where there are none."""
+    """Where it sends to."""
     base_url: str | None = None
     """Of the platform; None: the usual one."""
     url: str | None = None
     """Where a webhook sends to."""
     allow_private: bool = False
     """Whether that may be in a private network."""
-
-    @property
-    def to(self) -> tuple[str, ...]:
-        return self.places or tuple(self.people)
 
 
 class Desk(Protocol):

@@ -483,9 +483,11 @@ class Deliveries(Protocol):
         ...
 
     def update(self, delivery_id: str, **fields: Any) -> None: ...
-    def remove(self, before: datetime, limit: int) -> int:
-        """Those that are over and older; how many."""
+    def over(self, before: datetime) -> int:
+        """How many are over and older."""
         ...
+
+    def remove(self, before: datetime, limit: int) -> int: ...
 
     def position(self, name: str) -> int | None:
         """How far somebody has read."""

@@ -334,6 +334,9 @@ async def _engine(s: Services, rules: Retention, now: datetime) -> AsyncGenerato
     replies = await s.store.read(lambda tx: tx.retention.replies(old))
     if replies:
         yield _rows("answers under an Idempotency-Key", replies, lambda: _drop_replies(s, old))
+    told = await s.store.read(lambda tx: tx.deliveries.over(old))
+    if told:
+        yield _rows("messages of channels", told, lambda: _drop_messages(s, old))
     if engine is None:
         return
     over = await _workflows(s, engine, old)
@@ -346,6 +349,13 @@ async def _engine(s: Services, rules: Retention, now: datetime) -> AsyncGenerato
 async def _drop_replies(s: Services, old: datetime) -> int:
     gone = 0
     while some := await s.store.write(lambda tx: tx.retention.drop_replies(old, BATCH)):
+        gone += some
+    return gone
+
+
+async def _drop_messages(s: Services, old: datetime) -> int:
+    gone = 0
+    while some := await s.store.write(lambda tx: tx.deliveries.remove(old, BATCH)):
         gone += some
     return gone
 
