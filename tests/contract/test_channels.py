@@ -10,6 +10,7 @@ import pytest
 from agents_manager.domain.card import Button, Card, Reply, Style
 from agents_manager.errors import ChannelDown, ChannelRefused
 from tests.channel_players import ANN, PLAYERS, STRANGER, Notebook, Player
+from tests.slack_player import slack
 
 CARD = Card(
     title='🤖 Agent needs input on "Add authentication"',
@@ -31,9 +32,12 @@ HOSTILE = [
 ]
 
 
-@pytest.fixture(params=PLAYERS)
+PLAYING = {**PLAYERS, "slack": slack}
+
+
+@pytest.fixture(params=PLAYING)
 async def player(request: pytest.FixtureRequest) -> AsyncGenerator[Player]:
-    async with PLAYERS[request.param]() as playing:
+    async with PLAYING[request.param]() as playing:
         yield playing
 
 

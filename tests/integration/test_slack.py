@@ -132,7 +132,7 @@ async def test_what_slack_finds_too_long_becomes_a_link(fake: FakeSlack, channel
     calls = iter([Trouble(error="msg_blocks_too_long").response()])
     fake._chat_postMessage = lambda given: next(calls, None) or posted(given)  # type: ignore[method-assign]
     seen = fake.shown(GENERAL, await channel.send(GENERAL, CARD))
-    assert "too long for Slack" in seen.text
+    assert "too long to be shown" in seen.text
     assert seen.buttons == ()
 
 

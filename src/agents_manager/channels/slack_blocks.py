@@ -2,12 +2,12 @@
 link, whatever an agent wrote."""
 
 import json
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from agents_manager.domain.card import Button, Card, Style
+from agents_manager.domain.names import visible, visible_lines
 
 HEADER = 150
 LABEL = 75
@@ -59,15 +59,7 @@ def message(card: Card) -> Message:
 
 
 def elsewhere(card: Card) -> Message:
-    """For what is longer than Slack shows: nothing is cut, and nobody answers what they have not
-    read."""
-    length = sum(map(len, (card.title, *card.body, card.hint, *(b.label for b in card.buttons))))
-    where = (
-        "Open it to read all of it." if _link(card) else "Read it in the web app or by am inbox."
-    )
-    told = f"This is too long for Slack: {length} characters. {where}"
-    title = _cut(_plain(card.title), HEADER)
-    return _message(Card(title=title, body=(told,), link=card.link, repeat=card.repeat))
+    return _message(card.elsewhere())
 
 
 def says(words: str) -> Message:
@@ -91,14 +83,14 @@ def form(asked: str, pending: Pending) -> Mapping[str, Any]:
         "submit": _text("Send"),
         "close": _text("Cancel"),
         "private_metadata": pending.text(),
-        "blocks": [*_sections(_plain(asked)), label],
+        "blocks": [*_sections(visible_lines(asked)), label],
     }
 
 
 def _message(card: Card) -> Message:
-    title = _plain(f"{card.title} (repeat)" if card.repeat else card.title).strip() or "Notice"
-    labels = [_plain(b.label).strip() or "…" for b in card.buttons]
-    body = [part for paragraph in card.body if (part := _plain(paragraph)).strip()]
+    title = visible_lines(f"{card.title} (repeat)" if card.repeat else card.title) or "Notice"
+    labels = [visible(b.label, len(b.label)) or "…" for b in card.buttons]
+    body = [part for paragraph in card.body if (part := visible_lines(paragraph)).strip()]
     if any(_size(label) > LABEL for label in labels):
         body.append("\n".join(f"{n}. {label}" for n, label in enumerate(labels, 1)))
         labels = [_cut(f"{n}. {label}", LABEL) for n, label in enumerate(labels, 1)]
@@ -106,7 +98,7 @@ def _message(card: Card) -> Message:
         *_heading(title, bool(body or labels or card.link)),
         *(block for part in body for block in _sections(part)),
         *_rows(card, labels),
-        *(_context(part) for part in _parts(_plain(card.hint))),
+        *(_context(part) for part in _parts(visible_lines(card.hint))),
     ]
     return Message(text=_fallback([title, *body]), blocks=blocks)
 
@@ -153,17 +145,6 @@ def _fallback(parts: Sequence[str]) -> str:
     whole = "\n\n".join(parts)
     shown = whole if _size(whole) <= FALLBACK else _cut(parts[0], FALLBACK)
     return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _plain(text: str) -> str:
-    """Without what is not seen but changes how the rest is read, or cannot be sent."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
-    return "".join(c for c in lines if c == "\n" or not _hidden(c))
-
-
-def _hidden(character: str) -> bool:
-    bidi = "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069"
-    return bidi or unicodedata.category(character) in ("Cc", "Cs")
 
 
 def _parts(text: str) -> Iterator[str]:

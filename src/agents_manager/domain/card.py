@@ -46,10 +46,13 @@ class Card(Value):
         """For where it is longer than can be shown: nothing is cut, and nobody answers what they
         have not read."""
         where = "in the web app" if self.link else "in the web app or by am inbox"
+        length = sum(map(len, (*self.body, self.hint)))
         return self.model_copy(
             update={
                 "title": visible(self.title, MOST_TITLE),
-                "body": (f"This is too long to be shown here; read it {where}.",),
+                "body": (
+                    f"This is too long to be shown here: {length} characters. Read it {where}.",
+                ),
                 "buttons": (),
                 "hint": "",
             }
