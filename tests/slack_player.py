@@ -54,8 +54,8 @@ class SlackPlayer:
         return [*whispers, *(block["text"]["text"] for block in forms)]
 
     async def messages(self) -> list[Shown]:
-        told = [given for _, given in self.platform.responses]
-        return [_shown(message) for message in (*self.platform.messages.values(), *told)]
+        seen = (*self.platform.messages.values(), *self.platform.ephemerals.values())
+        return [_shown(message) for message in seen]
 
     async def _tell(self, payload: Mapping[str, Any]) -> None:
         assert await self.platform.tell(payload), "Slack did not hear that it arrived"

@@ -57,6 +57,18 @@ class Opened:
 
 
 @dataclass
+class Hook:
+    """An address at which one act can be answered."""
+
+    person: str
+    channel: str
+    message: str | None = None
+    """The one that was acted on."""
+    left: int = 5
+    """How often Slack lets it be used."""
+
+
+@dataclass
 class FakeSlack:
     people: dict[str, str] = field(default_factory=lambda: {"U0ANN": "ann", "U0EVE": "eve"})
     channels: dict[str, set[str]] = field(
@@ -67,6 +79,8 @@ class FakeSlack:
     )
     trouble: Trouble | None = None
     triggers_expire: bool = False
+    mute: bool = False
+    """It does what it is asked to, and does not say so."""
     messages: dict[tuple[str, str], dict[str, Any]] = field(
         default_factory=dict[tuple[str, str], dict[str, Any]]
     )
@@ -74,7 +88,11 @@ class FakeSlack:
     responses: list[tuple[str, dict[str, Any]]] = field(
         default_factory=list[tuple[str, dict[str, Any]]]
     )
-    """To commands: to whom, and what."""
+    """To commands and to presses on what only one person sees: to whom, and what."""
+    ephemerals: dict[tuple[str, str], dict[str, Any]] = field(
+        default_factory=dict[tuple[str, str], dict[str, Any]]
+    )
+    """What came of them and still stands."""
     forms: list[Opened] = field(default_factory=list[Opened])
     asked: list[str] = field(default_factory=list[str])
     faults: list[str] = field(default_factory=list[str])
@@ -82,7 +100,7 @@ class FakeSlack:
     connections: int = 0
     """How often somebody connected."""
     _triggers: dict[str, str] = field(default_factory=dict[str, str])
-    _hooks: dict[str, str] = field(default_factory=dict[str, str])
+    _hooks: dict[str, "Hook"] = field(default_factory=dict[str, "Hook"])
     _tickets: set[str] = field(default_factory=set[str])
     _sockets: list[web.WebSocketResponse] = field(default_factory=list[web.WebSocketResponse])
     _acks: dict[str, asyncio.Future[dict[str, Any]]] = field(
@@ -107,7 +125,8 @@ class FakeSlack:
         self, person: str, channel: str, ts: str, label: str, team: str = TEAM
     ) -> dict[str, Any]:
         """What Slack tells of a press."""
-        message = self.messages[channel, ts]
+        unseen = (channel, ts) in self.ephemerals
+        message = (self.ephemerals if unseen else self.messages)[channel, ts]
         at, button = f"17{next(self._numbers):08}.000100", self._button(message, label)
         told = {name: button[name] for name in ("action_id", "value") if name in button}
         action = {"type": "button", **told, "block_id": "abc", "text": button["text"]}
@@ -115,12 +134,12 @@ class FakeSlack:
             **self._interaction("block_actions", person, team),
             "container": {
                 **{"type": "message", "message_ts": ts, "channel_id": channel},
-                "is_ephemeral": False,
+                "is_ephemeral": unseen,
             },
             "channel": {"id": channel, "name": "directmessage"},
             "message": {"type": "message", "user": BOT, "bot_id": BOT_ID, "ts": ts, **message},
             "actions": [{**action, "action_ts": at}],
-            "response_url": f"{self.address}/hooks/unused",
+            "response_url": self._hook(Hook(person, channel, ts)),
         }
 
     def sending(self, person: str, words: str) -> dict[str, Any]:
@@ -160,14 +179,12 @@ class FakeSlack:
 
     def ordering(self, person: str, channel: str, text: str, team: str = TEAM) -> dict[str, Any]:
         """What Slack tells of a command."""
-        hook = f"h{next(self._numbers)}"
-        self._hooks[hook] = person
         return {
             **{"command": "/am", "text": html.escape(text, quote=False), "token": "gone"},
             **{"user_id": person, "user_name": self.people.get(person, ""), "team_id": team},
             **{"channel_id": channel, "channel_name": "general", "api_app_id": APP},
             **{"trigger_id": self._trigger(person), "is_enterprise_install": "false"},
-            "response_url": f"{self.address}/hooks/{hook}",
+            "response_url": self._hook(Hook(person, channel)),
         }
 
     def form(self, person: str) -> Opened:
@@ -239,7 +256,10 @@ class FakeSlack:
         error = problem or self._unfit(method, given) or ""
         if error:
             return _refused(error)
-        return getattr(self, f"_{method.replace('.', '_')}")(given)
+        answer = getattr(self, f"_{method.replace('.', '_')}")(given)
+        if self.mute:
+            await asyncio.Event().wait()
+        return answer
 
     async def _given(self, request: web.Request) -> tuple[dict[str, Any], str]:
         method = request.match_info["method"]
@@ -321,9 +341,10 @@ class FakeSlack:
         return _ok(view={"id": opened.id, **opened.view})
 
     async def hook(self, request: web.Request) -> web.Response:
-        person = self._hooks.get(request.match_info["hook"])
-        if person is None:
-            return web.Response(status=404, text="no_service")
+        hook = self._hooks.get(request.match_info["hook"])
+        if hook is None or not hook.left:
+            return web.Response(status=404, text="used_url" if hook else "no_service")
+        hook.left -= 1
         given = await request.json()
         faults = [*slack_rules.arguments(slack_rules.RESPONSE, given)]
         faults += slack_rules.blocks(given["blocks"]) if "blocks" in given else []
@@ -332,7 +353,9 @@ class FakeSlack:
             return web.Response(status=500, text="invalid_blocks")
         if given.get("response_type") != "ephemeral":
             self.faults.append("a command is answered for all to see")
-        self.responses.append((person, given))
+        self.responses.append((hook.person, given))
+        replaced = hook.message if given.get("replace_original") else None
+        self.ephemerals[hook.channel, replaced or self._ts()] = given
         return web.Response(text="ok")
 
     async def socket(self, request: web.Request) -> web.WebSocketResponse:
@@ -369,6 +392,11 @@ class FakeSlack:
             "team": {"id": TEAM, "domain": "acme"},
             "trigger_id": self._trigger(person),
         }
+
+    def _hook(self, hook: Hook) -> str:
+        name = f"h{next(self._numbers)}"
+        self._hooks[name] = hook
+        return f"{self.address}/hooks/{name}"
 
     def _trigger(self, person: str) -> str:
         trigger = f"{next(self._numbers)}.4711.abcdef"

@@ -284,10 +284,14 @@ class ChannelError(ExternalError):
 class ChannelDown(ChannelError):
     """A channel does not answer or wants to be left alone for a while; it is tried again later."""
 
-    def __init__(self, message: str | None = None, wait_s: float | None = None) -> None:
+    def __init__(
+        self, message: str | None = None, wait_s: float | None = None, *, unsure: bool = False
+    ) -> None:
         super().__init__(message)
         self.wait_s = wait_s
         """For how long it wants to be left alone, where it says so."""
+        self.unsure = unsure
+        """What was sent may have arrived nevertheless."""
 
 
 class ChannelRefused(ChannelError):

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -182,7 +183,7 @@ async def test_slack_is_left_alone_for_as_long_as_it_asks(fake: FakeSlack, chann
     fake.trouble = Trouble(429, "ratelimited", {"Retry-After": "30"})
     with pytest.raises(ChannelDown) as caught:
         await channel.send(GENERAL, CARD)
-    assert caught.value.wait_s == 30
+    assert (caught.value.wait_s, caught.value.unsure) == (30, False)
     assert fake.asked == ["chat.postMessage"]
 
 
@@ -206,14 +207,33 @@ async def test_what_is_not_slacks_answer_is_tried_again_later(
 ) -> None:
     fake.trouble = trouble
     for asking in (lambda: channel.send(GENERAL, CARD), channel.check):
-        with pytest.raises(ChannelDown):
+        with pytest.raises(ChannelDown) as caught:
             await asking()
+        assert caught.value.unsure
 
 
 async def test_a_slack_that_cannot_be_reached_is_tried_again_later() -> None:
     channel = Slack(BOT_TOKEN, lambda: [GENERAL], base_url="http://127.0.0.1:9/api/")
-    with pytest.raises(ChannelDown, match="Slack cannot be reached"):
+    with pytest.raises(ChannelDown, match="Slack cannot be reached") as caught:
         await channel.send(GENERAL, CARD)
+    assert not caught.value.unsure
+
+
+async def test_a_message_that_slack_took_without_saying_so_is_not_sent_twice_unmarked(
+    fake: FakeSlack, channel: Slack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents_manager.channels.slack_web.TIMEOUT_S", 0.2)
+    fake.mute = True
+    with pytest.raises(ChannelDown) as caught:
+        await made(fake).send(GENERAL, CARD)
+    assert caught.value.unsure
+    assert len(fake.messages) == 1
+
+
+async def test_without_its_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "slack_sdk.web.async_client", None)
+    with pytest.raises(ChannelRefused, match=r'pip install "agents-manager\[slack\]"'):
+        Slack(BOT_TOKEN, lambda: [GENERAL])
 
 
 async def test_no_token_is_told(
@@ -342,6 +362,25 @@ async def test_a_command_is_answered_to_them_alone(fake: FakeSlack, channel: Sla
     assert (act.person, act.place) == (ANN, "C0OTHER")
     assert [person for person, _ in fake.responses] == [ANN, ANN]
     assert "Nobody asks anything." in Seen.of(fake.responses[1][1]).text
+
+
+async def test_a_question_that_one_person_sees_is_answered_in_its_place(
+    fake: FakeSlack, channel: Slack
+) -> None:
+    """Also in a channel that the app is no member of, where it can do nothing else."""
+    async with heard(channel, Desk(Reply(card=CARD))) as desk:
+        assert await fake.tell(fake.ordering(ANN, "C0OTHER", "task 1"))
+        [(_, asked)] = fake.ephemerals
+        desk.reply = Reply(ask="Which?")
+        assert await fake.tell(fake.pressing(ANN, "C0OTHER", asked, "Custom answer…"))
+        desk.reply = Reply(says="Thank you.", card=OVER)
+        assert await fake.tell(fake.sending(ANN, "Neither"))
+    way, act, at, button, words = desk.handed[-1]
+    assert (way, act.place, at, button, words) == ("pressed", "C0OTHER", asked, "d1-b", "Neither")
+    seen = [Seen.of(message).text for message in fake.ephemerals.values()]
+    assert "✓ ann answered via web: This" in seen[0]
+    assert seen[1:] == ["Thank you."]
+    assert (fake.whispers, fake.messages) == ([], {})
 
 
 async def test_a_command_is_answered_nowhere_but_at_slack(

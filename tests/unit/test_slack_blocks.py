@@ -195,5 +195,5 @@ def test_an_address_that_slack_refuses_is_left_out() -> None:
 @settings(max_examples=30, deadline=None)
 @given(PARAGRAPHS)
 def test_slack_takes_every_form(asked: str) -> None:
-    pending = Pending(channel="C0GENERAL", message="1700000000.000001", button="d" * 64)
+    pending = Pending(channel="C0GENERAL", message="1700000000.000001", button="d" * 64, hook=None)
     assert list(slack_rules.view(slack_blocks.form(asked, pending))) == []

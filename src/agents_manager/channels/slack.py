@@ -4,7 +4,6 @@ people do comes by a socket (`slack_socket.py`), or by signed requests (`slack_d
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -61,7 +60,7 @@ class Slack:
     ) -> None:
         """`places` are the ids of people (U…) or of channels (C…). Without the app's token nothing
         is heard but what comes by signed requests."""
-        self._bot_token = bot_token
+        self._web = client(bot_token, base_url)
         self._app_token = app_token
         self._base_url = base_url
         self._places = places
@@ -151,9 +150,9 @@ class Slack:
         match done:
             case Pressed():
                 if reply.card:
-                    await self._change(done.who.channel, done.message, reply.card)
+                    await self._replace(done, reply.card)
                 if reply.says:
-                    await self._whisper(done.who, slack_blocks.says(reply.says))
+                    await self._say(done, reply.says)
                 return await self._ask(done, reply.ask) if reply.ask else None
             case Wrote():
                 thread = {"thread_ts": done.thread} if done.thread else {}
@@ -168,9 +167,23 @@ class Slack:
                     await self._respond(done.hook, message)
         return None
 
+    async def _replace(self, done: Pressed, card: Card) -> None:
+        if done.hook:
+            await self._respond(done.hook, slack_blocks.message(card), replace_original=True)
+        else:
+            await self._change(done.who.channel, done.message, card)
+
+    async def _say(self, done: Pressed, words: str) -> None:
+        if done.hook:
+            await self._respond(done.hook, slack_blocks.says(words))
+        else:
+            await self._whisper(done.who, slack_blocks.says(words))
+
     async def _ask(self, done: Pressed, words: str) -> Form | None:
-        kept = Pending(channel=done.who.channel, message=done.message, button=done.button)
-        form = slack_blocks.form(words, kept)
+        pending = Pending(
+            channel=done.who.channel, message=done.message, button=done.button, hook=done.hook
+        )
+        form = slack_blocks.form(words, pending)
         if done.words is not None:
             return {"response_action": "update", "view": form}
         try:
@@ -178,19 +191,22 @@ class Slack:
         except Refusal as refusal:
             if refusal.code not in LATE:
                 raise
-            await self._whisper(done.who, slack_blocks.says(AGAIN))
+            await self._say(done, AGAIN)
         return None
 
     async def _whisper(self, who: Who, message: Message, more: Mapping[str, Any] = {}) -> None:
         to = {"channel": who.channel, "user": who.person, **more}
         await self._call("chat.postEphemeral", {**to, **message.fields()})
 
-    async def _respond(self, hook: str, message: Message) -> None:
+    async def _respond(
+        self, hook: str, message: Message, *, replace_original: bool = False
+    ) -> None:
         if not self._ours(hook):
             raise ChannelRefused(
                 f'Slack names "{visible(hook, 100)}" to answer at; it is not asked.'
             )
-        await respond(hook, {"response_type": "ephemeral", **message.fields()})
+        way = {"response_type": "ephemeral", "replace_original": replace_original}
+        await respond(hook, {**way, **message.fields()})
 
     def _ours(self, hook: str) -> bool:
         at, base = urlsplit(hook), urlsplit(self._base_url)
@@ -235,10 +251,6 @@ class Slack:
 
     async def _call(self, method: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         return await asked(self._web, method, fields)
-
-    @cached_property
-    def _web(self) -> Any:
-        return client(self._bot_token, self._base_url)
 
 
 def _direct(who: Who) -> bool:

@@ -35,6 +35,8 @@ class Pressed:
     trigger: str
     """With which a form can be opened, for three seconds."""
     words: str | None = None
+    hook: str | None = None
+    """Where a message is changed that only this person sees; of others None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +79,14 @@ def _pressed(told: Mapping[str, Any]) -> Pressed | None:
     match told:
         case {
             "user": {"id": str(person), "team_id": str(team)} as user,
-            "container": {"message_ts": str(message), "channel_id": str(channel)},
+            "container": {"message_ts": str(message), "channel_id": str(channel)} as shown,
             "actions": [{"value": str(button), "action_ts": str(at)}, *_],
             "trigger_id": str(trigger),
         }:
             key = f"press {at} {person} {button}"
             who = Who(key=key, person=person, called=_name(user), team=team, channel=channel)
-            return Pressed(who=who, message=message, button=button, trigger=trigger)
+            hook = _text(told, "response_url") if shown.get("is_ephemeral") else None
+            return Pressed(who=who, message=message, button=button, trigger=trigger, hook=hook)
         case _:
             return None
 
@@ -106,9 +109,16 @@ def _given(told: Mapping[str, Any]) -> Pressed | None:
         case _:
             return None
     match _json(kept):
-        case {"channel": str(channel), "message": str(message), "button": str(button)}:
+        case {"channel": str(channel), "message": str(message), "button": str(button)} as pending:
             who = Who(key=key, person=person, called=_name(user), team=team, channel=channel)
-            return Pressed(who=who, message=message, button=button, trigger=trigger, words=words)
+            return Pressed(
+                who=who,
+                message=message,
+                button=button,
+                trigger=trigger,
+                words=words,
+                hook=_text(pending, "hook"),
+            )
         case _:
             return None
 

@@ -47,6 +47,7 @@ class Pending:
     channel: str
     message: str
     button: str
+    hook: str | None
 
     def text(self) -> str:
         return json.dumps(asdict(self))

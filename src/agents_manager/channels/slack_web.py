@@ -80,7 +80,8 @@ def field(answer: Mapping[str, Any], *path: str) -> str:
     for name in path:
         at = cast("dict[str, Any]", at).get(name) if isinstance(at, dict) else None
     if not isinstance(at, str):
-        raise ChannelDown(f"Slack's answer cannot be read: it has no {'.'.join(path)}.")
+        what = ".".join(path)
+        raise ChannelDown(f"Slack's answer cannot be read: it has no {what}.", unsure=True)
     return at
 
 
@@ -97,16 +98,17 @@ async def respond(hook: str, fields: dict[str, Any]) -> None:
 
 @contextmanager
 def _reaching() -> Generator[None]:
-    from aiohttp import ClientError
+    from aiohttp import ClientConnectorError, ClientError
 
     try:
         yield
     except (ClientError, OSError) as error:
         what = visible(str(error), 200) or type(error).__name__
-        raise ChannelDown(f"Slack cannot be reached: {what}") from None
+        unsure = not isinstance(error, ClientConnectorError)
+        raise ChannelDown(f"Slack cannot be reached: {what}", unsure=unsure) from None
     except (AttributeError, ValueError):
         # The library's own troubles with an answer that is not Slack's.
-        raise ChannelDown("Slack's answer cannot be read.") from None
+        raise ChannelDown("Slack's answer cannot be read.", unsure=True) from None
 
 
 def _failure(answer: Any, token: str, place: str) -> Exception:
@@ -118,7 +120,8 @@ def _failure(answer: Any, token: str, place: str) -> Exception:
     if status == 429 or code in ("ratelimited", "rate_limited"):
         return ChannelDown("Slack wants to be left alone for a while.", _wait_s(answer))
     if status >= 500 or code in PASSING or not code:
-        return ChannelDown(f"Slack is out of order (status {status}{f', {code}' if code else ''}).")
+        named = f"status {status}{f', {code}' if code else ''}"
+        return ChannelDown(f"Slack is out of order ({named}).", unsure=True)
     return Refusal(code, _told(code, fields, token, place))
 
 
