@@ -79,8 +79,8 @@ class FakeSlack:
     )
     trouble: Trouble | None = None
     triggers_expire: bool = False
-    mute: bool = False
-    """It does what it is asked to, and does not say so."""
+    mute: str = ""
+    """It does what it is asked to, and then does not say so, or hangs up."""
     messages: dict[tuple[str, str], dict[str, Any]] = field(
         default_factory=dict[tuple[str, str], dict[str, Any]]
     )
@@ -233,12 +233,12 @@ class FakeSlack:
             case _:
                 self.faults.append(f"a form is answered with {answer}")
 
-    async def hang_up(self, *, announced: bool = True) -> None:
-        """As Slack does every few hours, or as a network does."""
+    async def hang_up(self, reason: str | None = "refresh_requested") -> None:
+        """As Slack does every few hours, or, without a reason, as a network does."""
         self._connected.clear()
         for socket in self._sockets:
-            if announced:
-                told = {"type": "disconnect", "reason": "refresh_requested", "debug_info": {}}
+            if reason is not None:
+                told = {"type": "disconnect", "reason": reason, "debug_info": {}}
                 await socket.send_json(told)
             else:
                 await socket.close()
@@ -257,7 +257,10 @@ class FakeSlack:
         if error:
             return _refused(error)
         answer = getattr(self, f"_{method.replace('.', '_')}")(given)
-        if self.mute:
+        if self.mute == "hangs up":
+            assert request.transport is not None
+            request.transport.close()
+        elif self.mute:
             await asyncio.Event().wait()
         return answer
 

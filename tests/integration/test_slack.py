@@ -174,9 +174,11 @@ async def test_refusals_are_told_in_words(
 
 
 async def test_a_scope_that_is_missing_is_named(fake: FakeSlack, channel: Slack) -> None:
-    fake.scopes.discard("im:write")
+    fake.scopes -= {"im:write", "connections:write"}
     with pytest.raises(ChannelRefused, match='lacks the scope "im:write"; add it under OAuth'):
         await channel.send(ANN, CARD)
+    with pytest.raises(ChannelRefused, match=r'"connections:write"; generate .* App-Level Tokens'):
+        await channel.listen(Desk())
 
 
 async def test_slack_is_left_alone_for_as_long_as_it_asks(fake: FakeSlack, channel: Slack) -> None:
@@ -219,11 +221,12 @@ async def test_a_slack_that_cannot_be_reached_is_tried_again_later() -> None:
     assert not caught.value.unsure
 
 
+@pytest.mark.parametrize("mute", ["says nothing", "hangs up"])
 async def test_a_message_that_slack_took_without_saying_so_is_not_sent_twice_unmarked(
-    fake: FakeSlack, channel: Slack, monkeypatch: pytest.MonkeyPatch
+    fake: FakeSlack, monkeypatch: pytest.MonkeyPatch, mute: str
 ) -> None:
     monkeypatch.setattr("agents_manager.channels.slack_web.TIMEOUT_S", 0.2)
-    fake.mute = True
+    fake.mute = mute
     with pytest.raises(ChannelDown) as caught:
         await made(fake).send(GENERAL, CARD)
     assert caught.value.unsure
@@ -254,7 +257,7 @@ async def test_no_token_is_told(
     channel = made(fake)
     async with heard(channel, Desk(error=StoreError("gone"))):
         await fake.tell(fake.writing(ANN, fake.direct(ANN), "hello"))
-        await fake.hang_up(announced=False)
+        await fake.hang_up(None)
     told = "".join(said) + caplog.text + "".join(capsys.readouterr())
     assert "slack" in told.lower()
     for secret in ("wrongTokenForTests", "fakeTokenForTests", "ticket-"):
@@ -461,9 +464,9 @@ async def test_an_answer_that_cannot_be_shown_did_arrive(fake: FakeSlack, channe
 # ------------------------------------------------------------------------------ how it is connected
 
 
-@pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize("reason", ["refresh_requested", "warning", None])
 async def test_a_connection_that_ends_is_opened_again(
-    fake: FakeSlack, channel: Slack, monkeypatch: pytest.MonkeyPatch, announced: bool
+    fake: FakeSlack, channel: Slack, monkeypatch: pytest.MonkeyPatch, reason: str | None
 ) -> None:
     monkeypatch.setattr(slack_socket, "LOOK_S", 0.05)
     async with heard(channel, Desk(Reply())) as desk:
@@ -471,9 +474,21 @@ async def test_a_connection_that_ends_is_opened_again(
         for times in range(1, 3):
             assert await fake.tell(fake.writing(ANN, direct, f"hello {times}"))
             assert fake.connections >= times
-            await fake.hang_up(announced=announced)
+            await fake.hang_up(reason)
         assert await fake.tell(fake.writing(ANN, direct, "still there?"))
     assert len(desk.handed) == 3
+
+
+async def test_a_socket_that_is_switched_off_is_told(
+    fake: FakeSlack, channel: Slack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slack_socket, "LOOK_S", 0.05)
+    listening = asyncio.create_task(channel.listen(Desk()))
+    direct = fake.direct(ANN)
+    assert await fake.tell(fake.writing(ANN, direct, '{"type": "disconnect"} link_disabled'))
+    await fake.hang_up("link_disabled")
+    with pytest.raises(ChannelRefused, match="Socket Mode is switched off"):
+        await listening
 
 
 async def test_a_slack_that_is_down_is_tried_until_it_is_up(

@@ -2,6 +2,7 @@
 it from time to time, and it is opened again."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +13,7 @@ from agents_manager.channels.slack_web import APP_TOKEN, SILENT, asked, client, 
 from agents_manager.errors import ChannelDown, ChannelRefused
 
 if TYPE_CHECKING:
-    from slack_sdk.socket_mode.aiohttp import SocketModeClient
+    from aiohttp import WSMessage
     from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
     from slack_sdk.socket_mode.request import SocketModeRequest
 
@@ -21,11 +22,13 @@ log = structlog.get_logger()
 CONNECT_S = 30.0
 PING_S = 5.0
 LOOK_S = 1.0
+OFF = "Socket Mode is switched off for the app; switch it on at api.slack.com/apps, Socket Mode."
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 
 Ack = Callable[[Mapping[str, Any] | None], Awaitable[None]]
 """Tells Slack that something arrived, and what to show in the form that it came by."""
 Take = Callable[[Any, Ack], None]
+Lasts = Callable[[], Awaitable[bool]]
 
 
 async def heard(token: str, base_url: str, take: Take) -> ChannelRefused:
@@ -33,11 +36,11 @@ async def heard(token: str, base_url: str, take: Take) -> ChannelRefused:
     wait_s = FIRST_WAIT_S
     while True:
         try:
-            async with _connected(token, base_url, take) as connection:
+            async with _connected(token, base_url, take) as lasts:
                 wait_s = FIRST_WAIT_S
                 while True:
                     await asyncio.sleep(LOOK_S)
-                    if not await connection.is_connected():
+                    if not await lasts():
                         break
         except ChannelDown as error:
             log.warning("slack.unheard", why=error.message)
@@ -48,7 +51,7 @@ async def heard(token: str, base_url: str, take: Take) -> ChannelRefused:
 
 
 @asynccontextmanager
-async def _connected(token: str, base_url: str, take: Take) -> "AsyncGenerator[SocketModeClient]":
+async def _connected(token: str, base_url: str, take: Take) -> AsyncGenerator[Lasts]:
     web = client(token, base_url)
     opened = await asked(web, "apps.connections.open", token=APP_TOKEN)
     from slack_sdk.socket_mode.aiohttp import SocketModeClient
@@ -57,12 +60,27 @@ async def _connected(token: str, base_url: str, take: Take) -> "AsyncGenerator[S
     connection = SocketModeClient(
         token, SILENT, web, auto_reconnect_enabled=False, ping_interval=PING_S
     )
+    off = asyncio.Event()
+
+    async def look(message: "WSMessage") -> None:
+        match json.loads(message.data):
+            case {"type": "disconnect", "reason": "link_disabled"}:
+                off.set()
+            case _:
+                pass
+
+    async def lasts() -> bool:
+        if off.is_set():
+            raise ChannelRefused(OFF)
+        return await connection.is_connected()
+
     connection.wss_uri = field(opened, "url")
+    connection.on_message_listeners.append(look)
     connection.socket_mode_request_listeners.append(_taker(take))
     try:
         async with asyncio.timeout(CONNECT_S):
             await connection.connect()
-        yield connection
+        yield lasts
     except TimeoutError:
         raise ChannelDown("Slack does not take a connection.") from None
     finally:

@@ -18,6 +18,10 @@ SILENT = logging.Logger("slack", logging.CRITICAL + 1)
 
 BOT_TOKEN = "AM_SLACK_BOT_TOKEN"  # noqa: S105 - the names of variables
 APP_TOKEN = "AM_SLACK_APP_TOKEN"  # noqa: S105
+WAYS = {
+    BOT_TOKEN: "add it under OAuth & Permissions and install the app again,",
+    APP_TOKEN: "generate another token with it under Basic Information, App-Level Tokens,",
+}
 BEGINS = {BOT_TOKEN: "xoxb-", APP_TOKEN: "xapp-"}
 
 PASSING = frozenset(
@@ -143,10 +147,7 @@ def _told(code: str, fields: Mapping[str, Any], token: str, place: str) -> str:
         )
     if code == "missing_scope":
         needed = visible(str(fields.get("needed", "")), 200)
-        return (
-            f'The app lacks the scope "{needed}"; add it under OAuth & Permissions at'
-            " api.slack.com/apps and install the app again."
-        )
+        return f'{token} lacks the scope "{needed}"; {WAYS[token]} at api.slack.com/apps.'
     if code in PLACES:
         return f'Nothing can be sent to "{visible(place, 100)}" in Slack: {PLACES[code]}.'
     return f"Slack refused it: {code}{_details(fields)}"
