@@ -265,8 +265,10 @@ async def test_no_token_is_told(
 
 
 async def test_an_app_token_that_is_wrong_is_named(fake: FakeSlack) -> None:
-    with pytest.raises(ChannelRefused, match=r"xapp-.*AM_SLACK_APP_TOKEN"):
-        await made(fake, app_token="xapp-wrong").listen(Desk())
+    channel = made(fake, app_token="xapp-wrong")
+    for asking in (lambda: channel.listen(Desk()), channel.check):
+        with pytest.raises(ChannelRefused, match=r"xapp-.*AM_SLACK_APP_TOKEN"):
+            await asking()
 
 
 # ---------------------------------------------------------------------------------- what it hears
@@ -454,11 +456,12 @@ async def test_what_the_desk_could_not_take_did_not_arrive(
 
 
 async def test_an_answer_that_cannot_be_shown_did_arrive(fake: FakeSlack, channel: Slack) -> None:
-    async with heard(channel, Desk(Reply(says="Thank you."))) as desk:
+    async with heard(channel, Desk(Reply(says="Thank you.", card=OVER))) as desk:
         message = await channel.send(GENERAL, CARD)
-        fake.trouble = Trouble(503, methods=frozenset({"chat.postEphemeral"}))
+        fake.trouble = Trouble(503, methods=frozenset({"chat.update"}))
         assert await fake.tell(fake.pressing(ANN, GENERAL, message, "This"))
     assert len(desk.handed) == 1
+    assert [Seen.of(whisper).text for whisper in fake.whispers] == ["Thank you."]
 
 
 # ------------------------------------------------------------------------------ how it is connected

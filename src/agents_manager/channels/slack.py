@@ -82,6 +82,8 @@ class Slack:
     async def check(self) -> str:
         self._self = None
         me = await self._me()
+        if self._app_token is not None:
+            await slack_socket.ticket(self._app_token, self._base_url)
         return f"{me.name} in the workspace {me.team}"
 
     async def listen(self, desk: Desk) -> None:
@@ -149,10 +151,12 @@ class Slack:
         told = [slack_blocks.says(words) for words in (reply.ask, reply.says) if words]
         match done:
             case Pressed():
-                if reply.card:
-                    await self._replace(done, reply.card)
-                if reply.says:
-                    await self._say(done, reply.says)
+                try:
+                    if reply.card:
+                        await self._replace(done, reply.card)
+                finally:
+                    if reply.says:
+                        await self._say(done, reply.says)
                 return await self._ask(done, reply.ask) if reply.ask else None
             case Wrote():
                 thread = {"thread_ts": done.thread} if done.thread else {}

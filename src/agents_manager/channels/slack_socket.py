@@ -50,13 +50,19 @@ async def heard(token: str, base_url: str, take: Take) -> ChannelRefused:
             return error
 
 
+async def ticket(token: str, base_url: str) -> str:
+    """The address for one connection."""
+    answer = await asked(client(token, base_url), "apps.connections.open", token=APP_TOKEN)
+    return field(answer, "url")
+
+
 @asynccontextmanager
 async def _connected(token: str, base_url: str, take: Take) -> AsyncGenerator[Lasts]:
-    web = client(token, base_url)
-    opened = await asked(web, "apps.connections.open", token=APP_TOKEN)
+    address = await ticket(token, base_url)
     from slack_sdk.socket_mode.aiohttp import SocketModeClient
 
     # By itself the library would try the same address for ever, though Slack takes it only once.
+    web = client(token, base_url)
     connection = SocketModeClient(
         token, SILENT, web, auto_reconnect_enabled=False, ping_interval=PING_S
     )
@@ -74,7 +80,7 @@ async def _connected(token: str, base_url: str, take: Take) -> AsyncGenerator[La
             raise ChannelRefused(OFF)
         return await connection.is_connected()
 
-    connection.wss_uri = field(opened, "url")
+    connection.wss_uri = address
     connection.on_message_listeners.append(look)
     connection.socket_mode_request_listeners.append(_taker(take))
     try:
