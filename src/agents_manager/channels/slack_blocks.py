@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from agents_manager.domain.card import Button, Card, Style
 from agents_manager.domain.names import visible, visible_lines
@@ -95,11 +96,13 @@ def _message(card: Card) -> Message:
     if any(_size(label) > LABEL for label in labels):
         body.append("\n".join(f"{n}. {label}" for n, label in enumerate(labels, 1)))
         labels = [_cut(f"{n}. {label}", LABEL) for n, label in enumerate(labels, 1)]
+    link = card.link if card.link and not _opens(card.link) else ""
+    below = (visible_lines(text) for text in (card.hint, link))
     blocks = [
         *_heading(title, bool(body or labels or card.link)),
         *(block for part in body for block in _sections(part)),
         *_rows(card, labels),
-        *(_context(part) for part in _parts(visible_lines(card.hint))),
+        *(_context(part) for text in below for part in _parts(text)),
     ]
     return Message(text=_fallback([title, *body]), blocks=blocks)
 
@@ -121,8 +124,9 @@ def _context(text: str) -> Block:
 
 def _rows(card: Card, labels: Sequence[str]) -> Iterable[Block]:
     buttons = [_button(*pair) for pair in zip(card.buttons, labels, strict=True)]
-    if link := _link(card):
-        buttons.append({"type": "button", "action_id": OPENS, "text": _text("Open"), "url": link})
+    if card.link and _opens(card.link):
+        opens = {"type": "button", "action_id": OPENS, "text": _text("Open"), "url": card.link}
+        buttons.append(opens)
     for at in range(0, len(buttons), PER_ROW):
         yield {"type": "actions", "elements": buttons[at : at + PER_ROW]}
 
@@ -132,9 +136,13 @@ def _button(button: Button, label: str) -> Block:
     return made if button.style is Style.PLAIN else {**made, "style": button.style.value}
 
 
-def _link(card: Card) -> str | None:
-    link = card.link or ""
-    return link if link.startswith(("http://", "https://")) and len(link) <= LINK else None
+def _opens(link: str) -> bool:
+    """Slack refuses a message with a button to what it takes for no address; which those of the
+    own machine are, it does not say."""
+    at = urlsplit(link)
+    host = at.hostname or ""
+    far = "." in host and not host.startswith("127.")
+    return at.scheme in ("http", "https") and far and len(link) <= LINK
 
 
 def _text(text: str) -> Block:
