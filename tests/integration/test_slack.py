@@ -189,10 +189,19 @@ async def test_slack_is_left_alone_for_as_long_as_it_asks(fake: FakeSlack, chann
     assert fake.asked == ["chat.postMessage"]
 
 
+@pytest.mark.parametrize("trouble", [Trouble(503), Trouble(503, "service_unavailable")])
+async def test_a_slack_that_is_out_of_order_took_nothing(
+    fake: FakeSlack, channel: Slack, trouble: Trouble
+) -> None:
+    fake.trouble = trouble
+    with pytest.raises(ChannelDown) as caught:
+        await channel.send(GENERAL, CARD)
+    assert not caught.value.unsure
+
+
 @pytest.mark.parametrize(
     "trouble",
     [
-        Trouble(503, "service_unavailable"),
         Trouble(200, "internal_error"),
         Trouble(200, "fatal_error"),
         Trouble(502, raw="Bad gateway"),
@@ -208,10 +217,11 @@ async def test_what_is_not_slacks_answer_is_tried_again_later(
     fake: FakeSlack, channel: Slack, trouble: Trouble
 ) -> None:
     fake.trouble = trouble
-    for asking in (lambda: channel.send(GENERAL, CARD), channel.check):
-        with pytest.raises(ChannelDown) as caught:
-            await asking()
-        assert caught.value.unsure
+    with pytest.raises(ChannelDown) as caught:
+        await channel.send(GENERAL, CARD)
+    assert caught.value.unsure
+    with pytest.raises(ChannelDown):
+        await channel.check()
 
 
 async def test_a_slack_that_cannot_be_reached_is_tried_again_later() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agents_manager.channels.slack import Slack
+from agents_manager.domain.card import Card
 from agents_manager.domain.prompt import Prompt
 from agents_manager.flow import prompts
 from agents_manager.flow.channels import router
@@ -17,7 +18,7 @@ from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
 from tests.asking import Clock, Table, seated
 from tests.repos import scripted_home
-from tests.slack_server import APP_TOKEN, BOT_TOKEN, GENERAL, FakeSlack, Seen, slack
+from tests.slack_server import APP_TOKEN, BOT_TOKEN, GENERAL, FakeSlack, Seen, Trouble, slack
 from tests.worlds import ANN as ANN_BY_CLI
 
 ANN, EVE = "U0ANN", "U0EVE"
@@ -135,6 +136,34 @@ async def test_a_question_that_was_asked_for_is_answered_where_it_stands(office:
     assert await office.answered(prompt) == ("Red", "ann", "slack")
     assert "✓ ann answered via slack: Red" in Seen.of(office.fake.ephemerals[at]).text
     assert office.fake.whispers == []
+
+
+async def test_what_may_have_arrived_is_sent_again_as_such(office: Office) -> None:
+    """Once it was tried; that nobody could be found to send it to is no such thing."""
+    fake, clock = office.fake, office.table.clock
+    fake.mute = "hangs up"
+    await office.ask()
+    assert fake.messages == {}
+    fake.mute = ""
+    await office.channel.update(ANN, "1.0", Card(title="There is none"))
+    fake.mute = "hangs up"
+    clock.turn(hours=1)
+    await office.carry()
+    fake.mute = ""
+    clock.turn(hours=1)
+    await office.carry()
+    first, second = (Seen.of(message).text for message in fake.messages.values())
+    assert "(repeat)" not in first
+    assert "(repeat)" in second
+
+
+async def test_what_surely_did_not_arrive_is_sent_as_it_is(office: Office) -> None:
+    office.fake.trouble = Trouble(503, "service_unavailable")
+    await office.ask()
+    office.fake.trouble = None
+    office.table.clock.turn(hours=1)
+    await office.carry()
+    assert "(repeat)" not in office.seen().text
 
 
 async def test_somebody_else_gets_silence_and_does_nothing(office: Office) -> None:

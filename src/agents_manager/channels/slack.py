@@ -16,7 +16,7 @@ from agents_manager.channels.slack_socket import Ack
 from agents_manager.channels.slack_web import Refusal, asked, client, field, respond
 from agents_manager.domain.card import Card, Reply
 from agents_manager.domain.names import visible
-from agents_manager.errors import AgentsManagerError, ChannelRefused
+from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelRefused
 from agents_manager.flow.ports.channels import Act, Desk
 
 log = structlog.get_logger()
@@ -28,6 +28,7 @@ ACK_S = 2.0
 PEOPLE = ("U", "W")
 """How ids of people begin."""
 TOO_LONG = frozenset({"msg_blocks_too_long", "msg_too_long"})
+POST = "chat.postMessage"
 GONE = "message_not_found"
 LATE = frozenset({"expired_trigger_id", "trigger_expired"})
 UNFURLED = {"unfurl_links": False, "unfurl_media": False}
@@ -73,7 +74,7 @@ class Slack:
 
     async def send(self, place: str, card: Card) -> str:
         post = {"channel": await self._channel(place), **UNFURLED}
-        answer = await self._show("chat.postMessage", post, card)
+        answer = await self._show(POST, post, card)
         return field(answer, "ts")
 
     async def update(self, place: str, message: str, card: Card) -> None:
@@ -164,7 +165,7 @@ class Slack:
                     await self._whisper(done.who, message, thread)
                 if reply.card:
                     post = {"channel": done.who.channel, **thread, **UNFURLED}
-                    await self._show("chat.postMessage", post, reply.card)
+                    await self._show(POST, post, reply.card)
             case Ordered():
                 shown = [slack_blocks.message(reply.card)] if reply.card else []
                 for message in (*told, *shown):
@@ -254,7 +255,11 @@ class Slack:
         return self._self
 
     async def _call(self, method: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
-        return await asked(self._web, method, fields)
+        try:
+            return await asked(self._web, method, fields)
+        except ChannelDown as error:
+            error.unsure &= method == POST
+            raise
 
 
 def _direct(who: Who) -> bool:

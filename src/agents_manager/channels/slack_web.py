@@ -24,12 +24,9 @@ WAYS = {
 }
 BEGINS = {BOT_TOKEN: "xoxb-", APP_TOKEN: "xapp-"}
 
-PASSING = frozenset(
-    {
-        *("ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable"),
-        *("request_timeout", "team_added_to_org", "accesslimited"),
-    }
-)
+DOUBTFUL = frozenset({"internal_error", "fatal_error", "request_timeout"})
+"""Slack says of these that something may have been done."""
+PASSING = frozenset({*DOUBTFUL, "service_unavailable", "team_added_to_org", "accesslimited"})
 UNKNOWN = frozenset({"invalid_auth", "not_authed", "not_allowed_token_type"})
 OVER = frozenset({"account_inactive", "token_revoked", "token_expired", "org_login_required"})
 PLACES = {
@@ -125,7 +122,8 @@ def _failure(answer: Any, token: str, place: str) -> Exception:
         return ChannelDown("Slack wants to be left alone for a while.", _wait_s(answer))
     if status >= 500 or code in PASSING or not code:
         named = f"status {status}{f', {code}' if code else ''}"
-        return ChannelDown(f"Slack is out of order ({named}).", unsure=True)
+        unsure = code in DOUBTFUL if code else status != 503
+        return ChannelDown(f"Slack is out of order ({named}).", unsure=unsure)
     return Refusal(code, _told(code, fields, token, place))
 
 

@@ -145,7 +145,7 @@ class Postman:
         """A platform that is down is tried again, however long that takes."""
         self.failures += 1
         wait_s = error.wait_s if isinstance(error, ChannelDown) else None
-        if isinstance(error, TimeoutError):
+        if isinstance(error, TimeoutError) or (isinstance(error, ChannelDown) and error.unsure):
             fields["repeat"] = True  # It may have got there.
         pause = wait_s or self._pause_s()
         self.rests_until = self.s.clock.now() + timedelta(seconds=pause)
