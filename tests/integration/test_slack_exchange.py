@@ -138,6 +138,25 @@ async def test_a_question_that_was_asked_for_is_answered_where_it_stands(office:
     assert office.fake.whispers == []
 
 
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("", "/am inbox: what needs you"),
+        ("inbox", "/am task "),
+        ("tasks", "/am task "),
+        ("task", "see /am tasks"),
+        ("inbx", "Send /am help"),
+    ],
+)
+async def test_commands_are_named_as_they_are_written_there(
+    office: Office, order: str, said: str
+) -> None:
+    await office.ask()
+    assert await office.fake.tell(office.fake.ordering(ANN, GENERAL, order))
+    [(_, shown)] = office.fake.responses
+    assert said in Seen.of(shown).text
+
+
 async def test_what_may_have_arrived_is_sent_again_as_such(office: Office) -> None:
     """Once it was tried; that nobody could be found to send it to is no such thing."""
     fake, clock = office.fake, office.table.clock

@@ -20,6 +20,8 @@ from agents_manager.flow.ports import Act, Services, Tx
 SHOWN = 10
 SHORT = 8
 SINCE = "30d"
+BEFORE = {"slack": "/am "}
+"""What stands before a command where that is not a slash alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,13 @@ class Order:
         """The id of a task, or its beginning."""
         named = self.words.split()
         if not named:
-            raise InvalidInput("Say which task: its id, or the first characters of it; see /tasks.")
+            see = self.written("tasks")
+            raise InvalidInput(f"Say which task: its id, or the first characters of it; see {see}.")
         return named[0]
+
+    def written(self, command: str) -> str:
+        """As people write it there."""
+        return f"{BEFORE.get(self.channel, '/')}{command}"
 
     def card(self, title: str, *body: str, task: Task | None = None) -> Reply:
         return Reply(card=cards.told(self.s, title, body, task.id if task else None))
@@ -48,10 +55,12 @@ async def order(
     name = command.lower().lstrip("/")
     made = Order(s=s, channel=channel, act=act, actor=actor, words=words)
     if name in ("start", "help"):
-        return made.card("What I do", *(f"/{n}{u}: {d}" for n, (_, u, d) in COMMANDS.items()))
+        ways = (f"{made.written(n)}{u}: {d}" for n, (_, u, d) in COMMANDS.items())
+        return made.card("What I do", *ways)
     if name not in COMMANDS:
         hint = closest(name, list(COMMANDS))
-        return Reply(says=f'There is no command "{visible(name, 40)}".{hint} Send /help.')
+        see = made.written("help")
+        return Reply(says=f'There is no command "{visible(name, 40)}".{hint} Send {see}.')
     return await COMMANDS[name][0](made)
 
 
@@ -60,7 +69,7 @@ async def _inbox(order: Order) -> Reply:
     if not found.items:
         return order.card("Your inbox", "Nobody asks anything.")
     rows = [
-        f"• {visible(i.task.title, 80)}: {visible(i.summary, 200)}\n  /task {i.task.id[:SHORT]}"
+        f"• {visible(i.task.title, 80)}: {visible(i.summary, 200)}\n  {_named(order, i.task)}"
         for i in found.items
     ]
     more = found.total - len(found.items)
@@ -70,7 +79,7 @@ async def _inbox(order: Order) -> Reply:
 async def _tasks(order: Order) -> Reply:
     def read(tx: Tx) -> list[str]:
         page = tx.tasks.page(project=None, status=None, after=None, limit=100)
-        lines = [_line(tx, task) for task in page if not _over(tx, task)]
+        lines = [_line(tx, order, task) for task in page if not _over(tx, task)]
         return lines[:SHOWN]
 
     rows = await order.s.store.read(read)
@@ -172,10 +181,14 @@ def _asked(tx: Tx, order: Order, prompt: Prompt) -> Reply:
     return Reply(card=card)
 
 
-def _line(tx: Tx, task: Task) -> str:
+def _line(tx: Tx, order: Order, task: Task) -> str:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     status = pipeline.status(task.status).title
-    return f"• {visible(task.title, 80)}: {status}\n  /task {task.id[:SHORT]}"
+    return f"• {visible(task.title, 80)}: {status}\n  {_named(order, task)}"
+
+
+def _named(order: Order, task: Task) -> str:
+    return f"{order.written('task')} {task.id[:SHORT]}"
 
 
 def _over(tx: Tx, task: Task) -> bool:

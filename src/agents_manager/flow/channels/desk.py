@@ -27,7 +27,7 @@ from agents_manager.flow.ports import Act, Person, Services, Tx
 WORDS_WAIT = timedelta(hours=1)
 """How long somebody may take for words that they were asked for."""
 UNKNOWN_BUTTON = "This button does nothing any more; nothing was done."
-UNKNOWN_WORDS = "I do not know what this answers; reply to a question, or send /inbox."
+UNKNOWN_WORDS = "I do not know what this answers; reply to a question, or press a button of it."
 PRESS = "Words alone decide nothing here; press one of the buttons."
 GONE = "The task was deleted; no answer is needed."
 
