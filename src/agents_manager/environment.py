@@ -55,3 +55,15 @@ def github_webhook_secret() -> str | None:
 
 def webhook_secret() -> str | None:
     return os.environ.get("AM_WEBHOOK_SECRET") or None
+
+
+def slack_bot_token() -> str | None:
+    return os.environ.get("AM_SLACK_BOT_TOKEN") or None
+
+
+def slack_app_token() -> str | None:
+    return os.environ.get("AM_SLACK_APP_TOKEN") or None
+
+
+def slack_signing_secret() -> str | None:
+    return os.environ.get("AM_SLACK_SIGNING_SECRET") or None

@@ -9,16 +9,29 @@ from typing import Any
 
 import pytest
 
-from agents_manager.channels.slack import Slack
+from agents_manager.channels import slack_door
+from agents_manager.channels.slack import Slack, build
+from agents_manager.config_models import ChatConfig
 from agents_manager.domain.card import Card
 from agents_manager.domain.prompt import Prompt
+from agents_manager.errors import InvalidConfig
 from agents_manager.flow import prompts
 from agents_manager.flow.channels import router
 from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
 from tests.asking import Clock, Table, seated
+from tests.integration.test_slack_door import encoded, knock, signed
 from tests.repos import scripted_home
-from tests.slack_server import APP_TOKEN, BOT_TOKEN, GENERAL, FakeSlack, Seen, Trouble, slack
+from tests.slack_server import (
+    APP_TOKEN,
+    BOT_TOKEN,
+    GENERAL,
+    SECRET,
+    FakeSlack,
+    Seen,
+    Trouble,
+    slack,
+)
 from tests.worlds import ANN as ANN_BY_CLI
 
 ANN, EVE = "U0ANN", "U0EVE"
@@ -76,7 +89,7 @@ async def office(tmp_path: Path, repo: Path) -> AsyncIterator[Office]:
 @asynccontextmanager
 async def _office(fake: FakeSlack, folder: Path, repo: Path) -> AsyncIterator[Office]:
     people = {ANN: {"name": "ann", "role": "admin"}}
-    slack = {"enabled": True, "people": people}
+    slack = {"enabled": True, "people": people, "baseUrl": fake.base_url}
     scripted_home(folder / "home", notifications={"slack": slack})
     channel = Slack(BOT_TOKEN, lambda: [ANN], app_token=APP_TOKEN, base_url=fake.base_url)
     here = {"slack": lambda: channel}
@@ -183,6 +196,53 @@ async def test_what_surely_did_not_arrive_is_sent_as_it_is(office: Office) -> No
     office.table.clock.turn(hours=1)
     await office.carry()
     assert "(repeat)" not in office.seen().text
+
+
+async def test_a_signed_request_is_taken_once_also_after_a_restart(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AM_SLACK_BOT_TOKEN", BOT_TOKEN)
+    monkeypatch.setenv("AM_SLACK_SIGNING_SECRET", SECRET)
+    prompt = await office.ask()
+    body, kind = encoded(office.fake.pressing(ANN, *office.message, "Blue"))
+    headers = signed(body, int(office.table.clock.now().timestamp()), kind=kind)
+    s = office.table.s
+    assert [(await knock(slack_door.app(s), body, headers)).status_code for _ in range(2)] == [
+        200,
+        409,
+    ]
+    assert await office.answered(prompt) == ("Blue", "ann", "slack")
+    assert len(office.whispers()) == 1
+    monkeypatch.delenv("AM_SLACK_SIGNING_SECRET")
+    off = await knock(slack_door.app(s), body, headers)
+    assert (off.status_code, "AM_SLACK_SIGNING_SECRET" in off.text) == (401, True)
+
+
+@pytest.mark.parametrize(
+    ("bot", "app", "secret", "words"),
+    [
+        ("", "", "", "set AM_SLACK_BOT_TOKEN"),
+        (BOT_TOKEN, "", "", "set AM_SLACK_APP_TOKEN"),
+        (APP_TOKEN, BOT_TOKEN, "", "AM_SLACK_BOT_TOKEN is another token: it begins with xoxb-"),
+        (BOT_TOKEN, SECRET, "", "AM_SLACK_APP_TOKEN is another token: it begins with xapp-"),
+        (BOT_TOKEN, APP_TOKEN, "", None),
+        (BOT_TOKEN, "", SECRET, None),
+    ],
+)
+def test_what_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, bot: str, app: str, secret: str, words: str | None
+) -> None:
+    monkeypatch.setenv("AM_SLACK_BOT_TOKEN", bot)
+    monkeypatch.setenv("AM_SLACK_APP_TOKEN", app)
+    monkeypatch.setenv("AM_SLACK_SIGNING_SECRET", secret)
+    rules = ChatConfig(places=("C1",)).rules()
+    if words is None:
+        assert build(lambda: rules).places() == ("C1",)
+        return
+    with pytest.raises(InvalidConfig) as caught:
+        build(lambda: rules)
+    assert words in caught.value.message
+    assert "fakeTokenForTests" not in caught.value.message
 
 
 async def test_somebody_else_gets_silence_and_does_nothing(office: Office) -> None:

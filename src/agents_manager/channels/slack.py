@@ -9,18 +9,29 @@ from urllib.parse import urlsplit
 
 import structlog
 
+from agents_manager import environment
 from agents_manager.channels import slack_acts, slack_blocks, slack_socket
 from agents_manager.channels.slack_acts import Done, Ordered, Pressed, Who, Wrote
 from agents_manager.channels.slack_blocks import Message, Pending
 from agents_manager.channels.slack_socket import Ack
-from agents_manager.channels.slack_web import Refusal, asked, client, field, respond
+from agents_manager.channels.slack_web import (
+    APP_TOKEN,
+    BEGINS,
+    BOT_TOKEN,
+    Refusal,
+    asked,
+    client,
+    field,
+    respond,
+)
 from agents_manager.domain.card import Card, Reply
 from agents_manager.domain.names import visible
-from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelRefused
-from agents_manager.flow.ports.channels import Act, Desk
+from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelRefused, InvalidConfig
+from agents_manager.flow.ports import Act, ChannelRules, Desk
 
 log = structlog.get_logger()
 
+NAME = "slack"
 BASE_URL = "https://slack.com/api/"
 HOOKS = (".slack.com", ".slack-gov.com")
 ACK_S = 2.0
@@ -49,7 +60,7 @@ class Self:
 
 
 class Slack:
-    name = "slack"
+    name = NAME
 
     def __init__(
         self,
@@ -260,6 +271,23 @@ class Slack:
         except ChannelDown as error:
             error.unsure &= method == POST
             raise
+
+
+def build(rules: Callable[[], ChannelRules]) -> Slack:
+    """With the tokens of the environment."""
+    bot_token, app_token = environment.slack_bot_token(), environment.slack_app_token()
+    for name, token in ((BOT_TOKEN, bot_token), (APP_TOKEN, app_token)):
+        if token is not None and not token.startswith(BEGINS[name]):
+            raise InvalidConfig(f"{name} is another token: it begins with {BEGINS[name]}.")
+    if bot_token is None:
+        raise InvalidConfig(f"Slack is not set up: set {BOT_TOKEN}, which begins with xoxb-.")
+    if app_token is None and environment.slack_signing_secret() is None:
+        raise InvalidConfig(
+            f"Slack is not set up: set {APP_TOKEN}, which begins with xapp-, or"
+            " AM_SLACK_SIGNING_SECRET where Slack sends requests to this server."
+        )
+    base_url = rules().base_url or BASE_URL
+    return Slack(bot_token, lambda: rules().to, app_token=app_token, base_url=base_url)
 
 
 def _direct(who: Who) -> bool:

@@ -5,27 +5,51 @@ import hashlib
 import hmac
 import json
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache, partial
 from typing import Any
 from urllib.parse import parse_qsl
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agents_manager.channels.slack import Slack
-from agents_manager.flow.ports import Clock
-from agents_manager.flow.ports.channels import Desk
+from agents_manager import environment
+from agents_manager.channels import hooks
+from agents_manager.channels.slack import NAME, Slack, build
+from agents_manager.errors import Conflict, InvalidInput, NotAllowed, StoreError, Unauthenticated
+from agents_manager.flow.channels import taken
+from agents_manager.flow.channels.desk import FrontDesk
+from agents_manager.flow.ports import Clock, Desk, Services
 
 OLDEST_S = 300
-MAX_BYTES = 1_000_000
+MOST_BYTES = 1_000_000
 FIELDS = 100
 
 Seen = Callable[[str], Awaitable[bool]]
 """Whether this was seen before; from now on it was. It must outlast a restart."""
 
 
+def app(s: Services) -> ASGIApp:
+    """For /hooks/slack."""
+
+    @cache
+    def slack() -> Slack:
+        return build(lambda: s.configs.channels(None)[NAME])
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        secret = environment.slack_signing_secret()
+        if secret is None:
+            raise Unauthenticated("Requests of Slack are off; set AM_SLACK_SIGNING_SECRET.")
+        if not s.configs.channels(None)[NAME].enabled:
+            raise NotAllowed("Slack is switched off: notifications.slack.enabled.")
+        seen = partial(taken.before, s, NAME)
+        await SlackDoor(slack(), FrontDesk(s), secret, seen, s.clock)(scope, receive, send)
+
+    return serve
+
+
 class SlackDoor:
-    """An ASGI app, for one address: that of events, of buttons and of the command."""
+    """One address for events, for buttons and for the command."""
 
     def __init__(self, slack: Slack, desk: Desk, secret: str, seen: Seen, clock: Clock) -> None:
         self._slack = slack
@@ -35,44 +59,39 @@ class SlackDoor:
         self._clock = clock
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        refused, told = await self._read(request)
-        if refused is not None:
-            await refused(scope, receive, send)
+        try:
+            told = await self._read(Request(scope, receive))
+        except ClientDisconnect:
             return
         answered = False
 
-        async def ack(form: Mapping[str, Any] | None) -> None:
+        async def answer(response: Response) -> None:
             nonlocal answered
             answered = True
-            await (JSONResponse(form) if form else Response())(scope, receive, send)
+            await response(scope, receive, send)
 
-        await self._slack.take(self._desk, told, ack)
+        async def ack(form: Mapping[str, Any] | None) -> None:
+            await answer(JSONResponse(form) if form else Response())
+
+        match told:
+            case {"type": "url_verification", "challenge": str(challenge)}:
+                await answer(PlainTextResponse(challenge))
+            case _:
+                await self._slack.take(self._desk, told, ack)
         if not answered:
-            await _refusal(503, "This cannot be taken now.")(scope, receive, send)
+            raise StoreError("This could not be taken; send it again later.")
 
-    async def _read(self, request: Request) -> tuple[Response | None, Any]:
-        if request.method != "POST":
-            return _refusal(405, "Slack sends POST."), None
-        body = await _body(request)
-        if body is None:
-            return _refusal(413, f"More than {MAX_BYTES} bytes are not taken."), None
+    async def _read(self, request: Request) -> Any:
+        body = await hooks.bounded(request, MOST_BYTES)
         signature = request.headers.get("x-slack-signature", "")
         at = request.headers.get("x-slack-request-timestamp", "")
         if not signed(body, self._secret, at, signature):
-            return _refusal(401, "The signature X-Slack-Signature does not fit."), None
+            raise Unauthenticated("The signature X-Slack-Signature does not fit.")
         if abs(self._clock.now().timestamp() - int(at)) > OLDEST_S:
-            return _refusal(401, f"The request is more than {OLDEST_S} seconds off our time."), None
+            raise Unauthenticated(f"The request is more than {OLDEST_S} seconds off our time.")
         if await self._seen(signature):
-            return _refusal(409, "This request was taken before."), None
-        told = _told(request.headers.get("content-type", ""), body)
-        match told:
-            case None:
-                return _refusal(400, "The request cannot be read."), None
-            case {"type": "url_verification", "challenge": str(challenge)}:
-                return PlainTextResponse(challenge), None
-            case _:
-                return None, told
+            raise Conflict("This request was taken before.")
+        return _told(request.headers.get("content-type", ""), body)
 
 
 def signed(body: bytes, secret: str, at: str, signature: str) -> bool:
@@ -81,15 +100,6 @@ def signed(body: bytes, secret: str, at: str, signature: str) -> bool:
         return False
     digest = hmac.new(secret.encode(), b"v0:%s:%s" % (at.encode(), body), hashlib.sha256)
     return hmac.compare_digest(f"v0={digest.hexdigest()}".encode(), signature.encode())
-
-
-async def _body(request: Request) -> bytes | None:
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            return None
-    return bytes(body)
 
 
 def _told(content_type: str, body: bytes) -> Any:
@@ -101,8 +111,4 @@ def _told(content_type: str, body: bytes) -> Any:
         fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=FIELDS))
         return json.loads(fields["payload"]) if "payload" in fields else fields
     except (ValueError, RecursionError):
-        return None
-
-
-def _refusal(status: int, why: str) -> Response:
-    return PlainTextResponse(f"{why}\n", status)
+        raise InvalidInput("The request cannot be read.") from None
