@@ -141,6 +141,7 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
     # Imported late, as only a server needs it.
     from agents_manager.api.pace import Pace
     from agents_manager.channels import hooks as answers
+    from agents_manager.channels import slack_door
     from agents_manager.mcp import server
     from agents_manager.sandbox import gateway
 
@@ -148,7 +149,7 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
     return {
         server.FOLDER: server.app(s),
         gateway.FOLDER: gateway.app(s),
-        answers.FOLDER: answers.app(s, Pace().take, {}),
+        answers.FOLDER: answers.app(s, Pace().take, {"slack": slack_door.app(s)}),
     }
 
 
@@ -242,7 +243,12 @@ def channels(configs: ConfigFiles) -> Mapping[str, Callable[[], Channel]]:
 
         return desktop.build()
 
-    return {"webhook": webhook, "desktop": desktop}
+    def slack() -> Channel:
+        from agents_manager.channels import slack
+
+        return slack.build(lambda: configs.channels(None)["slack"])
+
+    return {"slack": slack, "webhook": webhook, "desktop": desktop}
 
 
 def _git_keys(database: Database, configs: ConfigFiles) -> Keys:

@@ -1,6 +1,7 @@
 """Slack with everything behind it but the engine: the log, the postman, the desk and the rows."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager import bootstrap
 from agents_manager.channels import slack_door
 from agents_manager.channels.slack import Slack, build
 from agents_manager.config_models import ChatConfig
@@ -19,6 +21,8 @@ from agents_manager.flow import prompts
 from agents_manager.flow.channels import router
 from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
+from agents_manager.settings import Settings
+from tests.api.scenes import serving
 from tests.asking import Clock, Table, seated
 from tests.integration.test_slack_door import encoded, knock, signed
 from tests.repos import scripted_home
@@ -216,6 +220,26 @@ async def test_a_signed_request_is_taken_once_also_after_a_restart(
     monkeypatch.delenv("AM_SLACK_SIGNING_SECRET")
     off = await knock(slack_door.app(s), body, headers)
     assert (off.status_code, "AM_SLACK_SIGNING_SECRET" in off.text) == (401, True)
+
+
+async def test_the_server_has_a_door_for_slack_that_needs_no_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AM_SLACK_BOT_TOKEN", BOT_TOKEN)
+    monkeypatch.setenv("AM_SLACK_SIGNING_SECRET", SECRET)
+    scripted_home(tmp_path, notifications={"slack": {"enabled": True}})
+    body, _ = encoded({"type": "url_verification", "challenge": "3eZbrw1a"})
+    async with (
+        bootstrap.client(Settings(tmp_path, None)) as program,
+        serving(program) as client,
+    ):
+        del client.headers["Authorization"]
+        headers = {n: str(v) for n, v in signed(body, int(time.time())).items()}
+        proven = await client.post("/hooks/slack", content=body, headers=headers)
+        forged = await client.post("/hooks/slack", content=b"{}", headers=headers)
+    assert (proven.status_code, proven.text) == (200, "3eZbrw1a")
+    assert forged.status_code == 401
+    assert "X-Slack-Signature" in forged.text
 
 
 @pytest.mark.parametrize(
