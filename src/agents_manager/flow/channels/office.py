@@ -10,7 +10,7 @@ from typing import TypeVar
 import structlog
 
 from agents_manager.domain.task import Project
-from agents_manager.errors import AgentsManagerError, ChannelDown, InvalidConfig
+from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelError, InvalidConfig
 from agents_manager.flow.channels import daily, router
 from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
@@ -141,9 +141,10 @@ class Office:
         while True:
             try:
                 await channel.listen(desk)
-            except ChannelDown as error:
+            except ChannelError as error:
                 log.warning("channel.deaf", channel=channel.name, reason=error.message)
-                await asyncio.sleep(error.wait_s or TRY_AGAIN_S)
+                wait_s = error.wait_s if isinstance(error, ChannelDown) else None
+                await asyncio.sleep(wait_s or TRY_AGAIN_S)
             except Exception:
                 log.exception("channel.deaf", channel=channel.name)
                 await asyncio.sleep(TRY_AGAIN_S)
