@@ -31,6 +31,8 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
 BETWEEN_S = 0.2
 TRIES = 5
 """Of something that the desk fails at, and of telling people what came of it."""
+PASSING = frozenset({429, 502, 503})
+"""Of errors: what is over in a while."""
 MAX_BODY = 1024 * 1024
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
@@ -184,11 +186,11 @@ class Telegram:
                     case Order():
                         return await desk.ordered(NAME, did.act, did.command, did.words)
             except Exception as error:  # A hiccup of the database must not lose what they did.
-                passes = isinstance(error, AgentsManagerError) and error.retryable
                 tries += 1
-                log.exception("telegram.desk_failed", update=did.act.key, tries=tries)
-                if tries >= TRIES and not passes:
+                if tries >= TRIES and not _passes(error):
+                    log.exception("telegram.given_up", update=did.act.key)
                     return None
+                log.warning("telegram.not_taken", update=did.act.key, reason=repr(error))
                 await self._pause(_pause_s(tries))
 
     async def _insist(self, step: telegram_replies.Step) -> None:
@@ -222,6 +224,10 @@ class _Trouble:
         if self._told is not None:
             log.info("telegram.reachable")
         self._told, self._times = None, 0
+
+
+def _passes(error: Exception) -> bool:
+    return isinstance(error, AgentsManagerError) and error.http_status in PASSING
 
 
 def _pause_s(times: int) -> float:

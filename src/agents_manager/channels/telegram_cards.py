@@ -18,7 +18,6 @@ LONGEST_LABEL = 40
 ROW = 32
 """Characters that fit beside one another on a phone."""
 MOST_IN_A_ROW = 3
-LONGEST_TITLE = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +55,12 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def _elsewhere(card: Card, size: int) -> Card:
-    """Nobody answers what they have not read."""
     why = f"it has {size:,} characters, and a message holds {LONGEST:,}"
     if size <= LONGEST:
         why = f"it has {len(card.buttons)} buttons, and a message holds {MOST_BUTTONS}"
     where = "here:" if card.link else "in the web app or with am inbox."
-    return Card(
-        title=visible(card.title, LONGEST_TITLE),
-        body=(f"This is too long for Telegram: {why}. Read and answer it {where}",),
-        link=card.link,
-        repeat=card.repeat,
-    )
+    told = f"This is too long for Telegram: {why}. Read and answer it {where}"
+    return card.elsewhere().model_copy(update={"body": (told,)})
 
 
 def _parts(card: Card, more: str) -> Iterator[tuple[str, str]]:
