@@ -11,6 +11,7 @@ from agents_manager.domain.card import Button, Card, Reply, Style
 from agents_manager.errors import ChannelDown, ChannelRefused
 from tests.channel_players import ANN, PLAYERS, STRANGER, Notebook, Player
 from tests.slack_player import slack
+from tests.telegram_player import telegram
 
 CARD = Card(
     title='🤖 Agent needs input on "Add authentication"',
@@ -32,7 +33,7 @@ HOSTILE = [
 ]
 
 
-PLAYING = {**PLAYERS, "slack": slack}
+PLAYING = {**PLAYERS, "slack": slack, "telegram": telegram}
 
 
 @pytest.fixture(params=PLAYING)
