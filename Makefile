@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-web check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents test-github test-telegram test-web check prove soak bench setup lock clean
 
 demo: web
 	$(BIN)/am demo
@@ -36,6 +36,12 @@ test-github: setup
 	$(BIN)/python scripts/fetch_github_api.py
 	AM_GITHUB_DESCRIPTION=.github-api/api.github.com.json AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 \
 		tests/github tests/contract/test_forges.py tests/integration/test_github.py tests/integration/test_issues.py
+
+# The Telegram channel against a Bot API of other people's making; the first time it fetches that into
+# .telegram-api/ (7 MB).
+test-telegram: setup
+	$(BIN)/python scripts/install_telegram_api.py
+	AM_TELEGRAM_API=.telegram-api $(BIN)/python -m pytest -q tests/telegram tests/integration/test_telegram.py
 
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web

@@ -232,6 +232,14 @@ async def test_what_telegram_said_it_did_not_take_is_not_marked(
     assert "(repeat)" not in shown.said.text
 
 
+async def test_what_is_said_of_a_message_cannot_make_it_look_unsent(
+    platform: FakeTelegram, telegram: Telegram
+) -> None:
+    strange = b'{"ok": true, "result": {"message_id": 7, "chat": {"id": 11}, "date": "soon"}}'
+    platform.trouble = Trouble(status=200, says=strange)
+    assert await telegram.send(str(ANN), CARD) == "7"
+
+
 @pytest.mark.parametrize("token", ["4242:" + "x" * 35, "nonsense"])
 async def test_a_wrong_token_is_told(platform: FakeTelegram, pauses: Pauses, token: str) -> None:
     telegram = channel(platform, pauses, token=token)

@@ -114,8 +114,8 @@ class Telegram:
             except ChannelError as error:
                 await trouble.met(error)
             except Exception as error:  # Whatever happens, people can still answer later.
-                log.exception("telegram.failed")
-                await trouble.met(ChannelDown(repr(error)))
+                # Without where it came from: values there hold the token.
+                await trouble.met(ChannelDown(f"Reading Telegram failed: {error!r}"))
 
     async def webhook(self, request: Request) -> Response:
         """For a server to mount where the webhook's address leads."""
