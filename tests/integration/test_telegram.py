@@ -492,6 +492,24 @@ async def test_the_webhook_hands_over_what_telegram_brings(
     assert [shown.said.text for shown in platform.sent(ANN)] == ["Thank you."]
 
 
+async def test_what_the_desk_fails_at_is_brought_again(
+    platform: FakeTelegram, pauses: Pauses
+) -> None:
+    telegram, client = hooked(platform, pauses)
+    desk = Desk(Reply(says="Thank you."))
+    desk.error = StoreError("locked")
+    platform.write(ANN, ANN, "/inbox")
+    [update] = platform.queue
+    async with client, listening(telegram, desk):
+        await until(lambda: platform.webhook)
+        failed = await client.post("/telegram", json=update, headers={HEADER: SECRET})
+        desk.error = None
+        done = await client.post("/telegram", json=update, headers={HEADER: SECRET})
+    assert (failed.status_code, done.status_code) == (503, 200)
+    assert [act.key for _, act, _, _ in desk.handed] == [str(update["update_id"])] * 2
+    assert [shown.said.text for shown in platform.sent(ANN)] == ["Thank you."]
+
+
 @pytest.mark.parametrize(
     ("headers", "body", "status"),
     [

@@ -16,10 +16,8 @@ GROUP = {"id": -100, "type": "supergroup", "title": "Team"}
 ACT = Act(key="7", person="11", called="Ann", place="11")
 
 
-def message(text: str = "Hello", **more: Any) -> dict[str, Any]:
-    return {
-        "message_id": 5, "date": 1, "from": ANN, "chat": ALONE, "text": text, **more
-    }  # fmt: skip
+def message(text: str = "Hello", by: Any = ANN, **more: Any) -> dict[str, Any]:
+    return {"message_id": 5, "date": 1, "from": by, "chat": ALONE, "text": text, **more}
 
 
 def did(**update: Any) -> object:
@@ -58,7 +56,7 @@ def test_a_command_to_another_bot_is_not_ours() -> None:
 
 
 def test_an_answer_may_begin_with_a_path() -> None:
-    found = wrote("/etc", reply_to_message=message(message_id=3, **{"from": BOT}))
+    found = wrote("/etc", reply_to_message=message(by=BOT, message_id=3))
     assert isinstance(found, Words)
     assert found.words == "/etc"
     assert isinstance(wrote("/etc/hosts is wrong"), Words)
@@ -67,7 +65,7 @@ def test_an_answer_may_begin_with_a_path() -> None:
 def test_in_a_group_only_what_is_said_to_the_bot_counts() -> None:
     assert wrote("Shall we have lunch?", chat=GROUP) is None
     assert wrote("No", chat=GROUP, reply_to_message=message(message_id=3)) is None
-    said = wrote("No", chat=GROUP, reply_to_message=message(message_id=3, **{"from": BOT}))
+    said = wrote("No", chat=GROUP, reply_to_message=message(by=BOT, message_id=3))
     assert isinstance(said, Words)
     assert (said.act.place, said.act.person, said.alone) == ("-100", "11", False)
 
@@ -97,11 +95,10 @@ def test_what_is_edited_or_posted_is_ignored(kind: str) -> None:
     assert did(**{kind: message("/stop 1")}) is None
 
 
-def query(**more: Any) -> dict[str, Any]:
-    pressed = message(message_id=3, **{"from": BOT})
-    return {
-        "id": "q1", "from": ANN, "chat_instance": "1", "message": pressed, "data": "d1", **more
-    }  # fmt: skip
+def query(by: Any = ANN, **more: Any) -> dict[str, Any]:
+    pressed = message(by=BOT, message_id=3)
+    shown = {"message": pressed, "data": "d1", **more}
+    return {"id": "q1", "from": by, "chat_instance": "1", **shown}
 
 
 def test_a_press() -> None:
@@ -114,18 +111,18 @@ def test_a_press() -> None:
 
 def test_a_press_without_a_message_or_by_a_bot_is_ignored() -> None:
     assert did(callback_query=query(message=None, inline_message_id="i")) is None
-    assert did(callback_query=query(**{"from": {**ANN, "is_bot": True}})) is None
+    assert did(callback_query=query(by={**ANN, "is_bot": True})) is None
 
 
 def test_only_the_number_says_who_it_is() -> None:
     other = {"id": 12, "is_bot": False, "first_name": "Ann", "username": "ann"}
-    found = wrote("Hello", **{"from": other})
+    found = wrote("Hello", by=other)
     assert isinstance(found, Words)
     assert (found.act.person, found.act.called) == ("12", "Ann")
 
 
 def test_a_name_cannot_hide_anything() -> None:
-    found = wrote("Hello", **{"from": {**ANN, "first_name": "A\u202enn\nadmin" + "x" * 200}})
+    found = wrote("Hello", by={**ANN, "first_name": "A\u202enn\nadmin" + "x" * 200})
     assert isinstance(found, Words)
     assert found.act.called.startswith("A nn admin")
     assert len(found.act.called) <= 80

@@ -113,8 +113,8 @@ class Telegram:
                         await self._wait_for_calls(api, me, desk, self._webhook, trouble)
             except ChannelError as error:
                 await trouble.met(error)
-            except Exception as error:  # Whatever happens, people can still answer later.
-                # Without where it came from: values there hold the token.
+            except Exception as error:  # noqa: BLE001 - people can still answer later
+                # Not where it came from: values there hold the token.
                 await trouble.met(ChannelDown(f"Reading Telegram failed: {error!r}"))
 
     async def webhook(self, request: Request) -> Response:
@@ -134,8 +134,15 @@ class Telegram:
             # It is told again later.
             return Response("Nobody listens yet.", 503)
         desk, me = self._hearing
-        async with self._api() as api:
-            await self._take(api, me, desk, update)
+        did = read(update, me)
+        if did is not None:
+            try:
+                reply = await _handed(desk, did)
+            except Exception as error:  # noqa: BLE001 - it is told again, and may be taken then
+                log.warning("telegram.not_taken", update=did.act.key, reason=repr(error))
+                return Response("It could not be taken.", 503)
+            async with self._api() as api:
+                await self._tell(api, did, reply, tries=1)
         return Response()
 
     async def _poll(self, api: Api, me: Me, desk: Desk, trouble: "_Trouble") -> None:
@@ -165,26 +172,15 @@ class Telegram:
 
     async def _take(self, api: Api, me: Me, desk: Desk, update: Update) -> None:
         did = read(update, me)
-        reply = await self._handed(desk, did) if did else None
-        if did is None or reply is None:
-            return
-        try:
-            for step in telegram_replies.steps(api, did, reply):
-                await self._insist(step)
-        except ChannelError as error:
-            log.warning("telegram.not_told", place=did.act.place, reason=error.message)
+        if did is not None:
+            reply = await self._taken(desk, did)
+            await self._tell(api, did, reply, tries=TRIES)
 
-    async def _handed(self, desk: Desk, did: Did) -> Reply | None:
+    async def _taken(self, desk: Desk, did: Did) -> Reply | None:
         tries = 0
         while True:
             try:
-                match did:
-                    case Press():
-                        return await desk.pressed(NAME, did.act, did.message, did.button)
-                    case Words():
-                        return await desk.wrote(NAME, did.act, did.to, did.words)
-                    case Order():
-                        return await desk.ordered(NAME, did.act, did.command, did.words)
+                return await _handed(desk, did)
             except Exception as error:  # A hiccup of the database must not lose what they did.
                 tries += 1
                 if tries >= TRIES and not _passes(error):
@@ -193,15 +189,32 @@ class Telegram:
                 log.warning("telegram.not_taken", update=did.act.key, reason=repr(error))
                 await self._pause(_pause_s(tries))
 
-    async def _insist(self, step: telegram_replies.Step) -> None:
-        for tries in range(1, TRIES):
+    async def _tell(self, api: Api, did: Did, reply: Reply | None, *, tries: int) -> None:
+        try:
+            for step in telegram_replies.steps(api, did, reply) if reply else ():
+                await self._insist(step, tries)
+        except ChannelError as error:
+            log.warning("telegram.not_told", place=did.act.place, reason=error.message)
+
+    async def _insist(self, step: telegram_replies.Step, tries: int) -> None:
+        for times in range(1, tries):
             try:
                 await step()
             except ChannelDown as error:
-                await self._pause(min(error.wait_s or _pause_s(tries), LONGEST_PAUSE_S))
+                await self._pause(min(error.wait_s or _pause_s(times), LONGEST_PAUSE_S))
             else:
                 return
         await step()
+
+
+async def _handed(desk: Desk, did: Did) -> Reply | None:
+    match did:
+        case Press():
+            return await desk.pressed(NAME, did.act, did.message, did.button)
+        case Words():
+            return await desk.wrote(NAME, did.act, did.to, did.words)
+        case Order():
+            return await desk.ordered(NAME, did.act, did.command, did.words)
 
 
 class _Trouble:
