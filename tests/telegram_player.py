@@ -1,14 +1,36 @@
 """Telegram in the contract of channels: the people who have a chat with the bot."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from agents_manager.channels.telegram import Telegram
 from agents_manager.channels.telegram_cards import LONGEST
+from agents_manager.flow.ports.channels import Desk
 from tests.channel_players import ANN, Player, Shown
 from tests.telegram_server import TOKEN, FakeTelegram, Message, Trouble, serving
+
+
+@asynccontextmanager
+async def listening(channel: Telegram, desk: Desk) -> AsyncGenerator[None]:
+    task = asyncio.create_task(channel.listen(desk))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+async def taken(platform: FakeTelegram, update: int) -> None:
+    """By the desk: until then it would be told again."""
+    await until(lambda: platform.is_confirmed(update))
 
 
 @dataclass(slots=True)
@@ -33,7 +55,9 @@ class TelegramPlayer:
         del self.platform.messages[int(self.place), int(message)]
 
     async def press(self, message: str, label: str, *, person: str = ANN) -> None:
-        await self._taken(self.platform.press(int(self.place), int(message), label, int(person)))
+        await taken(
+            self.platform, self.platform.press(int(self.place), int(message), label, int(person))
+        )
 
     async def give(self, words: str, *, person: str = ANN) -> None:
         [*_, asked] = self._of_the_bot(asking=True)
@@ -41,7 +65,9 @@ class TelegramPlayer:
 
     async def write(self, words: str, *, to: str | None = None, person: str = ANN) -> None:
         answered = int(to) if to else None
-        await self._taken(self.platform.write(int(self.place), int(person), words, answered))
+        await taken(
+            self.platform, self.platform.write(int(self.place), int(person), words, answered)
+        )
 
     async def order(self, command: str, words: str, *, person: str = ANN) -> None:
         await self.write(f"/{command} {words}", person=person)
@@ -58,11 +84,6 @@ class TelegramPlayer:
     def _of_the_bot(self, *, asking: bool = False) -> list[Message]:
         sent = self.platform.sent(int(self.place))
         return [m for m in sent if not asking or "force_reply" in m.markup]
-
-    async def _taken(self, update: int) -> None:
-        async with asyncio.timeout(30):
-            while not self.platform.is_confirmed(update):
-                await asyncio.sleep(0.005)
 
 
 def _shown(message: Message) -> Shown:

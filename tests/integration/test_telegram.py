@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Iterator
 from typing import Any
 
 import httpx
@@ -16,6 +15,7 @@ from agents_manager.channels.telegram import HEADER, MAX_BODY, Telegram, Webhook
 from agents_manager.domain.card import Button, Card, Reply, Style
 from agents_manager.errors import ChannelDown, ChannelRefused, InvalidConfig, StoreError
 from agents_manager.flow.ports.channels import Act
+from tests.telegram_player import listening, taken, until
 from tests.telegram_server import GROUP, OTHER_POLL, TOKEN, FakeTelegram, Trouble, serving
 
 ANN, STRANGER = 11, 66
@@ -89,26 +89,6 @@ def telegram(platform: FakeTelegram, pauses: Pauses) -> Telegram:
 def channel(platform: FakeTelegram, pauses: Pauses, **more: Any) -> Telegram:
     given: dict[str, Any] = {"token": TOKEN, "places": lambda: [str(ANN)], **more}
     return Telegram(base_url=platform.address, pause=pauses, **given)
-
-
-@asynccontextmanager
-async def listening(telegram: Telegram, desk: Desk) -> AsyncGenerator[None]:
-    task = asyncio.create_task(telegram.listen(desk))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.005)
-
-
-async def taken(platform: FakeTelegram, update: int) -> None:
-    await until(lambda: platform.is_confirmed(update))
 
 
 # ------------------------------------------------------------------------------------- sending

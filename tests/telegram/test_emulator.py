@@ -1,10 +1,7 @@
 """The channel of Telegram against a Bot API that others wrote, by the real library."""
 
-import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -13,6 +10,7 @@ import pytest
 from agents_manager.channels.telegram import Telegram
 from agents_manager.domain.card import Button, Card, Reply
 from tests.channel_players import ANN, STRANGER, Notebook
+from tests.telegram_player import listening, until
 
 TOKEN = "4242:AAfakeTokenForTests-0123456789abcdefghi"
 CARD = Card(
@@ -54,22 +52,6 @@ def people(emulator: httpx.Client) -> People:
 @pytest.fixture
 def telegram(emulator: httpx.Client) -> Telegram:
     return Telegram(TOKEN, lambda: [ANN], base_url=str(emulator.base_url))
-
-
-@asynccontextmanager
-async def listening(telegram: Telegram, desk: Notebook) -> AsyncGenerator[None]:
-    task = asyncio.create_task(telegram.listen(desk))
-    try:
-        yield
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-
-
-async def until(holds: Callable[[], object]) -> None:
-    async with asyncio.timeout(30):
-        while not holds():
-            await asyncio.sleep(0.05)
 
 
 async def test_it_says_who_it_is(telegram: Telegram) -> None:
