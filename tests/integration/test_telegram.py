@@ -332,6 +332,7 @@ async def test_forged_forwarded_and_edited_things(
         platform.write(ANN, ANN, "/run 1", forward_origin=origin)
         platform.tell({"edited_message": platform.messages[ANN, int(message)].told()})
         platform.tell({"message": {"message_id": "what", "chat": 5}})
+        platform.write(ANN, ANN, "a NUL: \x00")
         await taken(platform, platform.press_data(ANN, int(message), "forged", ANN))
     [(way, _, _, button)] = desk.handed
     assert (way, button) == ("pressed", "forged")
@@ -500,7 +501,10 @@ async def test_what_the_desk_fails_at_is_brought_again(
         ({HEADER: SECRET}, b"x" * (MAX_BODY + 1), 413),
         ({HEADER: SECRET}, b"no json", 400),
         ({HEADER: SECRET}, b"[]", 400),
-        ({HEADER: SECRET}, b'{"update_id": 1, "message": {"chat": 5}}', 400),
+        ({HEADER: SECRET}, b"[" * 100_000, 400),
+        ({HEADER: SECRET}, b'{"message": {"chat": 5}}', 400),
+        # Telegram would bring it again and again, before everything else.
+        ({HEADER: SECRET}, b'{"update_id": 1, "message": {"chat": 5}}', 200),
     ],
 )
 async def test_nothing_else_gets_through_the_webhook(

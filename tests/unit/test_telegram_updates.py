@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from telegram import Update
 
 from agents_manager.channels.telegram_updates import Me, Order, Press, Words, read
-from agents_manager.channels.telegram_wire import read_update
+from agents_manager.channels.telegram_wire import readable
 from agents_manager.flow.ports.channels import Act
 
 ME = Me(4242, "agents_bot")
@@ -21,9 +22,7 @@ def message(text: str = "Hello", by: Any = ANN, **more: Any) -> dict[str, Any]:
 
 
 def did(**update: Any) -> object:
-    found = read_update({"update_id": 7, **update})
-    assert found is not None
-    return read(found, ME)
+    return read(Update.de_json(readable({"update_id": 7, **update})), ME)
 
 
 def wrote(text: str = "Hello", **more: Any) -> object:
@@ -126,3 +125,8 @@ def test_a_name_cannot_hide_anything() -> None:
     assert isinstance(found, Words)
     assert found.act.called.startswith("A nn admin")
     assert len(found.act.called) <= 80
+
+
+@pytest.mark.parametrize("text", ["\x00", "half \ud83e"])
+def test_words_that_cannot_be_kept_are_not_read(text: str) -> None:
+    assert wrote(text) is None

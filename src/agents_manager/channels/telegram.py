@@ -3,11 +3,9 @@ polling), or tells them by itself (a webhook)."""
 
 import asyncio
 import hmac
-import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import structlog
 from starlette.requests import Request
@@ -19,6 +17,7 @@ from agents_manager.channels.telegram_api import Api
 from agents_manager.channels.telegram_cards import page
 from agents_manager.channels.telegram_errors import Unanswered
 from agents_manager.channels.telegram_updates import Did, Me, Order, Press, Words, read
+from agents_manager.domain import strict_json
 from agents_manager.domain.card import Card, Reply
 from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelError, InvalidConfig
 from agents_manager.flow.ports.channels import Desk
@@ -33,7 +32,7 @@ TRIES = 5
 """Of something that the desk fails at, and of telling people what came of it."""
 PASSING = frozenset({429, 502, 503})
 """Of errors: what is over in a while."""
-MAX_BODY = 1024 * 1024
+MAX_BODY, MAX_DEPTH = 1024 * 1024, 100
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
 _SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 
@@ -258,9 +257,11 @@ async def _bounded(request: Request) -> bytes | None:
 
 def _update(body: bytes) -> Update | None:
     try:
-        told: Any = json.loads(body)
+        told = strict_json.loads(body.decode(), max_bytes=MAX_BODY, max_depth=MAX_DEPTH)
     except ValueError:
         return None
-    return (
-        telegram_wire.read_update(cast("dict[str, Any]", told)) if isinstance(told, dict) else None
-    )
+    match told:
+        case {"update_id": int()}:
+            return Update.de_json(telegram_wire.readable(told))
+        case _:
+            return None

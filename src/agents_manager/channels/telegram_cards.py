@@ -49,7 +49,7 @@ def pieces(text: str) -> Iterator[str]:
         end = rest.rfind("\n", 0, most)
         end = end if end > 0 else most
         yield rest[:end].rstrip()
-        rest = rest[end:].lstrip("\n")
+        rest = rest[end:].lstrip()
     if rest:
         yield rest
 
@@ -105,12 +105,15 @@ def _is_long(button: Button) -> bool:
 
 
 def _rows(buttons: Sequence[Button]) -> tuple[tuple[Button, ...], ...]:
-    """Short ones beside one another: in a row, all are as wide as the widest."""
     rows: list[tuple[Button, ...]] = []
     for button in buttons:
-        row = (*rows[-1], button) if rows else (button,)
-        if len(row) <= MOST_IN_A_ROW and len(row) * max(len(b.label) for b in row) <= ROW and rows:
-            rows[-1] = row
+        if rows and _fits((*rows[-1], button)):
+            rows[-1] = (*rows[-1], button)
         else:
             rows.append((button,))
     return tuple(rows)
+
+
+def _fits(row: Sequence[Button]) -> bool:
+    """In a row, all are as wide as the widest."""
+    return len(row) <= MOST_IN_A_ROW and len(row) * max(len(b.label) for b in row) <= ROW

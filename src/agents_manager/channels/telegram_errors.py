@@ -20,7 +20,10 @@ SAID = 200
 """Characters of its words that are shown."""
 START = "they open the chat with the bot and press Start"
 FIND = "`am channel show telegram` lists who wrote to the bot"
-GONE = ("message is not modified", "message to edit not found", "message can't be edited")
+GONE = (
+    *("message is not modified", "message to edit not found", "message can't be edited"),
+    "message_id_invalid",
+)
 
 
 class Unanswered(ChannelDown):

@@ -10,9 +10,14 @@ from functools import cache
 from typing import Any, cast
 
 import httpx
+import structlog
 from telegram import Bot, Update
 from telegram.error import NetworkError, TelegramError
 from telegram.request import HTTPXRequest
+
+from agents_manager.domain import strict_json
+
+log = structlog.get_logger()
 
 TIMEOUT_S = 20.0
 TOO_MANY = 429
@@ -66,23 +71,22 @@ class Wire(HTTPXRequest):
 class UpdatesWire(Wire):
     @staticmethod
     def parse_json_payload(payload: bytes) -> dict[str, Any]:
-        """The library reads either all updates or none; one that it cannot read must not hold up
-        the others for ever."""
         told = Wire.parse_json_payload(payload)
         if isinstance(told.get("result"), list):
-            told["result"] = [_readable(one) for one in told["result"]]
+            told["result"] = [readable(one) for one in told["result"]]
         return told
 
 
-def _readable(update: dict[str, Any]) -> dict[str, Any]:
-    return update if read_update(update) else {"update_id": update["update_id"]}
-
-
-def read_update(update: dict[str, Any]) -> Update | None:
+def readable(update: dict[str, Any]) -> dict[str, Any]:
+    """The update, or its number alone: the library reads either all of them or none, and one that
+    cannot be read must not hold up the others for ever."""
     try:
-        return Update.de_json(update)
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
-        return None
+        strict_json.check_text(update)
+        Update.de_json(update)
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+        log.warning("telegram.unreadable", update=update["update_id"], reason=repr(error))
+        return {"update_id": update["update_id"]}
+    return update
 
 
 @asynccontextmanager
