@@ -11,9 +11,10 @@ from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Engine
 
@@ -32,7 +33,15 @@ from agents_manager.engine.runners import DetachedRunners
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
 from agents_manager.flow.channels.office import Office
-from agents_manager.flow.ports import Channel, ForgeRules, Reachable, Services, Steps
+from agents_manager.flow.ports import (
+    Channel,
+    Clock,
+    ForgeRules,
+    Reachable,
+    Services,
+    Steps,
+    Subscription,
+)
 from agents_manager.flow.retention import sweep
 from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
@@ -49,7 +58,10 @@ from agents_manager.store.engines import sqlite_engine
 from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from agents_manager.channels.push import Push
+    from agents_manager.channels.telegram import Telegram
 
 
 LEVELS = Levels()
@@ -139,6 +151,8 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
 def mounts(program: Program) -> "dict[str, ASGIApp]":
     """What a server answers beside the interface for people, by its first folder."""
     # Imported late, as only a server needs it.
+    from starlette.requests import Request
+
     from agents_manager.api.pace import Pace
     from agents_manager.channels import hooks as answers
     from agents_manager.channels import slack_door
@@ -146,10 +160,17 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
     from agents_manager.sandbox import gateway
 
     s = program.services
+
+    async def telegram(scope: "Scope", receive: "Receive", send: "Send") -> None:
+        channel = cast("Telegram", s.channels["telegram"]())
+        answer = await channel.webhook(Request(scope, receive))
+        await answer(scope, receive, send)
+
+    doors = {"slack": slack_door.app(s), "telegram": telegram}
     return {
         server.FOLDER: server.app(s),
         gateway.FOLDER: gateway.app(s),
-        answers.FOLDER: answers.app(s, Pace().take, {"slack": slack_door.app(s)}),
+        answers.FOLDER: answers.app(s, Pace().take, doors),
     }
 
 
@@ -189,6 +210,7 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 def _services(settings: Settings, database: Database, redactor: Redactor) -> Services:
     clock, ids = SystemClock(), RandomIds()
     configs = ConfigFiles(settings.home)
+    push = _push(settings.home, database, clock, configs)
     keeper = Keeper(settings.home, configs.sandbox, LEVELS)
     known = plugins.load(registry.built_in(), settings.plugins)
     return Services(
@@ -215,7 +237,8 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,
         runners=DetachedRunners(secrets=redactor.values),
-        channels=channels(configs),
+        channels=channels(configs, push),
+        browsers=push,
         redact=redactor.text,
         files=ProjectFiles(known),
         templates=template.checked(_texts("prompts", ".md"), "prompts"),
@@ -229,7 +252,9 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
     )
 
 
-def channels(configs: ConfigFiles) -> Mapping[str, Callable[[], Channel]]:
+def channels(
+    configs: ConfigFiles, push: Callable[[], Channel]
+) -> Mapping[str, Callable[[], Channel]]:
     """Each is built when it is switched on, and says then what it lacks."""
 
     # Imported late: each brings a library of its own.
@@ -248,7 +273,48 @@ def channels(configs: ConfigFiles) -> Mapping[str, Callable[[], Channel]]:
 
         return slack.build(lambda: configs.channels(None)["slack"])
 
-    return {"slack": slack, "webhook": webhook, "desktop": desktop}
+    @cache  # The one that listens is the one that a webhook calls.
+    def telegram() -> Channel:
+        try:
+            from agents_manager.channels import telegram
+        except ModuleNotFoundError:
+            raise InvalidConfig(
+                "The library of Telegram is not installed. Install it with:"
+                ' pip install "agents-manager[telegram]"'
+            ) from None
+        return telegram.build(lambda: configs.channels(None)["telegram"], configs.web_url())
+
+    return {
+        **{"telegram": telegram, "slack": slack, "webhook": webhook, "desktop": desktop},
+        "push": push,
+    }
+
+
+def _push(
+    home: Path, database: Database, clock: Clock, configs: ConfigFiles
+) -> "Callable[[], Push]":
+    async def browsers() -> dict[str, Subscription]:
+        now = clock.now()
+        return await database.read(lambda tx: tx.access.subscriptions(now))
+
+    async def forget(session: str) -> None:
+        await database.write(lambda tx: tx.access.subscribe(session, None))
+
+    def contact() -> str:
+        return configs.config(None).notifications.push.contact
+
+    @cache
+    def build() -> "Push":
+        try:
+            from agents_manager.channels.push import Push
+        except ModuleNotFoundError:
+            raise InvalidConfig(
+                "The libraries for notices in browsers are not installed. Install them with:"
+                ' pip install "agents-manager[push]"'
+            ) from None
+        return Push(home, clock, browsers, forget, contact)
+
+    return build
 
 
 def _git_keys(database: Database, configs: ConfigFiles) -> Keys:

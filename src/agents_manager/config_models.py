@@ -218,6 +218,16 @@ class DesktopConfig(_Keys):
         )
 
 
+class PushConfig(DesktopConfig):
+    enabled: bool = True
+    """Whether browsers that asked for notices are sent any."""
+    contact: str = Field(default="mailto:admin@example.com", pattern=r"^(mailto:|https://)\S+$")
+    """Whom a push service may ask about the messages; Apple refuses addresses that are none."""
+
+    def rules(self) -> ChannelRules:
+        return replace(super().rules(), places=("browsers",))
+
+
 class WebhookConfig(DesktopConfig):
     url: str | None = Field(default=None, max_length=2_000)
     """Where it is sent to, by a POST that is signed with `AM_WEBHOOK_SECRET`."""
@@ -316,6 +326,8 @@ class NotificationsConfig(_Keys):
     """Notices on the desktop of the machine that the server runs on."""
     webhook: WebhookConfig = WebhookConfig()
     """Signed requests to an address of yours, with a secret in `AM_WEBHOOK_SECRET`."""
+    push: PushConfig = PushConfig()
+    """Notices in browsers that were asked for in the web app, also while no page is open."""
     digest: DigestConfig | None = None
     """What needs you, what was done and what it cost, once a day. Only in the user's file."""
     web_url: str | None = None
@@ -331,11 +343,11 @@ class NotificationsConfig(_Keys):
         return value.rstrip("/") if value else None
 
     def rules(self) -> Mapping[str, ChannelRules]:
-        of = (self.telegram, self.slack, self.desktop, self.webhook)
+        of = (self.telegram, self.slack, self.desktop, self.webhook, self.push)
         return dict(zip(CHANNELS, (one.rules() for one in of), strict=True))
 
 
-CHANNELS = ("telegram", "slack", "desktop", "webhook")
+CHANNELS = ("telegram", "slack", "desktop", "webhook", "push")
 
 
 class LimitsConfig(_Keys):

@@ -16,6 +16,7 @@ from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.flow import access
 from tests.api.scenes import OWNER, PORT, Scene, told
+from tests.push_server import FakePush
 
 OURS = f"http://127.0.0.1:{PORT}"
 ORIGIN = {"Origin": OURS}
@@ -312,3 +313,25 @@ async def test_behind_https_the_cookie_is_secure(program: Program, token: str) -
         assert {"secure", "path=/am"} <= set(parts)
         link = await web.post("/am/api/v1/login-links", headers=headers)
         assert link.json()["url"].startswith("https://am.example/am/login#")
+
+
+async def test_a_session_is_sent_notices_as_long_as_it_holds(
+    web: httpx.AsyncClient, program: Program, token: str, stranger: httpx.AsyncClient
+) -> None:
+    with FakePush() as service:
+        body = {**service.told, "endpoint": "https://fcm.googleapis.com/fcm/send/abc"}
+        told(await web.post(f"{API}/push", json=service.told), 422, "InvalidInput")
+    store, now = program.services.store, datetime.now(UTC)
+    before = (await web.get(f"{API}/push")).json()
+    assert before == {"key": program.services.browsers().key(), "on": False}
+    assert (await web.post(f"{API}/push", json=body)).json() == {**before, "on": True}
+    kept = await store.read(lambda tx: tx.access.subscriptions(now))
+    assert [one.endpoint for one in kept.values()] == [body["endpoint"]]
+    assert (await web.delete(f"{API}/push")).json() == before
+    bearer = {"Authorization": f"Bearer {token}"}
+    told(await stranger.post(f"{API}/push", json=body, headers=bearer), 409, "Conflict")
+    await web.post(f"{API}/push", json=body)
+    later = now + access.SESSION_LIFE + timedelta(days=1)
+    assert await store.read(lambda tx: tx.access.subscriptions(later)) == {}, "it has ended then"
+    await web.post("/auth/logout")
+    assert await store.read(lambda tx: tx.access.subscriptions(now)) == {}

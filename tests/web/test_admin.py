@@ -6,6 +6,7 @@ import httpx
 from playwright.sync_api import Page, expect
 
 from tests.e2e.am_program import until
+from tests.push_server import FakePush
 from tests.web.conftest import Site, Work, make_repo, make_work
 from tests.web.test_inbox import Visit, asks, changes
 
@@ -124,7 +125,57 @@ def test_five_thousand_files_are_a_list_first(page: Page, site: Site) -> None:
     assert page.evaluate("document.querySelectorAll('*').length") < 4000
 
 
+SUBSCRIBED = """
+  PushManager.prototype.getSubscription = async function () { return this.made ?? null; };
+  PushManager.prototype.subscribe = async function (wanted) {
+    window.asked = wanted;
+    return (window.made = { toJSON: () => (%s), unsubscribe: async () => true });
+  };
+"""
+
+
+def test_a_notice_comes_while_no_page_is_open(visit: Visit, work: Work, site: Site) -> None:
+    """The push service is the one part that is not real: a browser's own cannot be reached here."""
+    page = visit(permissions=["notifications"])
+    with FakePush() as service:
+        told = {**service.told, "endpoint": "https://fcm.googleapis.com/fcm/send/abc"}
+    page.add_init_script(SUBSCRIBED % json.dumps(told))
+    page.goto(work.url("settings", section="appearance"))
+    page.get_by_role("button", name="Turn them on").click()
+    expect(page.get_by_text("On, also while no page is open.")).to_be_visible()
+    assert page.evaluate("asked.applicationServerKey") == site.get("push")["key"]
+    browser = page.context.new_cdp_session(page)
+    registered: list[str] = []
+    browser.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda seen: registered.extend(r["registrationId"] for r in seen["registrations"]),
+    )
+    browser.send("ServiceWorker.enable")
+    until(lambda: bool(registered) or page.evaluate("1") != 1)
+    notice = {"title": "🤖 Agent needs input", "body": "Which?", "tag": "n1", "url": "/tasks/t1"}
+
+    def deliver(**more: object) -> list[list[str]]:
+        data = json.dumps({**notice, **more})
+        where = {"origin": site.address, "registrationId": registered[0]}
+        browser.send("ServiceWorker.deliverPushMessage", {**where, "data": data})
+        return page.evaluate(SHOWN)
+
+    until(lambda: deliver() == [["🤖 Agent needs input", "Which?"]])
+    answered = [["Answered", "ada: JWT"]]
+    until(lambda: deliver(title="Answered", body="ada: JWT", instead=True) == answered)
+    page.evaluate(f"{REGISTRATION}.then(async (r) => (await r.getNotifications())[0].close())")
+    until(lambda: deliver(instead=True) == [])
+
+
+REGISTRATION = "navigator.serviceWorker.ready"
+SHOWN = f"""{REGISTRATION}.then(async (r) => {{
+  const shown = await r.getNotifications();
+  return shown.map((one) => [one.title, one.body]);
+}})"""
+
+
 NOTED = """
+  delete window.PushManager;
   window.noted = [];
   const Real = Notification;
   window.Notification = class extends Real {

@@ -57,6 +57,18 @@ class Login(Form):
     code: Short | None = None
 
 
+class SubscriptionKeys(Form):
+    p256dh: Short
+    auth: Short
+
+
+class Subscription(Form):
+    """As a browser tells it."""
+
+    endpoint: Annotated[str, Field(max_length=2000)]
+    keys: SubscriptionKeys
+
+
 class NewToken(Form):
     name: Short
     role: Short = "member"

@@ -15,7 +15,12 @@ from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
 WEBHOOK = "/api/v1/forges/github/webhook"
 OPEN_PATHS = frozenset({"/healthz", "/auth/login", WEBHOOK})
-LOOKING = frozenset({"/auth/logout", "/api/v1/pipelines/lint", "/api/v1/pipelines/simulate"})
+LOOKING = frozenset(
+    {
+        *("/auth/logout", "/api/v1/push"),
+        *("/api/v1/pipelines/lint", "/api/v1/pipelines/simulate"),
+    }
+)
 """What a viewer may send, too: nothing of it changes what others see."""
 COOKIE = "am_session"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})

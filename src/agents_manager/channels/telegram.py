@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from telegram import Update
 
+from agents_manager import environment
 from agents_manager.channels import telegram_api, telegram_replies, telegram_wire
 from agents_manager.channels.telegram_api import Api
 from agents_manager.channels.telegram_cards import page
@@ -20,7 +21,7 @@ from agents_manager.channels.telegram_updates import Did, Me, Order, Press, Word
 from agents_manager.domain import strict_json
 from agents_manager.domain.card import Card, Reply
 from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelError, InvalidConfig
-from agents_manager.flow.ports.channels import Desk
+from agents_manager.flow.ports.channels import ChannelRules, Desk
 
 log = structlog.get_logger()
 
@@ -204,6 +205,26 @@ class Telegram:
             else:
                 return
         await step()
+
+
+def build(rules: Callable[[], ChannelRules], web_url: str | None) -> Telegram:
+    """With the token of the environment. Where that has a secret for it, too, Telegram tells by
+    itself what people do."""
+    token, secret = environment.telegram_token(), environment.telegram_webhook_secret()
+    if token is None:
+        raise InvalidConfig(
+            "Telegram is not set up: set AM_TELEGRAM_TOKEN, the token that @BotFather gave you."
+        )
+    webhook = None
+    if secret is not None:
+        if web_url is None or not web_url.startswith("https://"):
+            raise InvalidConfig(
+                "Telegram calls only addresses with TLS: set notifications.webUrl to https://HOST,"
+                " or unset AM_TELEGRAM_WEBHOOK_SECRET."
+            )
+        webhook = Webhook(f"{web_url}/hooks/{NAME}", secret)
+    base_url = rules().base_url or HOME
+    return Telegram(token, lambda: rules().places, base_url=base_url, webhook=webhook)
 
 
 async def _handed(desk: Desk, did: Did) -> Reply | None:

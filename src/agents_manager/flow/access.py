@@ -136,6 +136,18 @@ async def log_out(s: Services, session: Key, by: Actor = SYSTEM) -> None:
     await s.store.write(write)
 
 
+async def take_notices(s: Services, session: Key, endpoint: str, point: str, secret: str) -> None:
+    """The browser of a session is told what its person is, as long as the session holds."""
+    if session.kind is not KeyKind.SESSION:
+        raise Conflict("Only a browser that has logged in takes notices.")
+    to = s.browsers().checked(endpoint, point, secret)
+    await s.store.write(lambda tx: tx.access.subscribe(session.digest, to))
+
+
+async def take_no_notices(s: Services, session: Key) -> None:
+    await s.store.write(lambda tx: tx.access.subscribe(session.digest, None))
+
+
 async def login_code(s: Services, key: Key, by: Actor = SYSTEM) -> Code:
     """For another session of the same person. It ends with the same token, not with the session in
     which it was made."""

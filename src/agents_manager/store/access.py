@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.errors import Conflict
-from agents_manager.flow.ports import Key, KeyKind
+from agents_manager.flow.ports import Key, KeyKind, Subscription
 from agents_manager.store import schema
 from agents_manager.store.columns import Unreadable
 from agents_manager.store.rows import corrupt, violates
@@ -34,6 +34,10 @@ _TAKE_CODE = (
     delete(schema.login_code)
     .where(_CODE.digest == bindparam("wanted"), _CODE.expires_at > bindparam("now"))
     .returning(_CODE.parent)
+)
+_SUBSCRIBE = update(schema.token).where(_TOKEN.digest == bindparam("wanted"))
+_SUBSCRIBED = select(_TOKEN.digest, _TOKEN.push).where(
+    _TOKEN.push.is_not(None), _TOKEN.expires_at > bindparam("now")
 )
 _ADD_REPLY = insert(schema.reply)
 _GIVEN = select(_REPLY.request, _REPLY.status, _REPLY.body).where(_REPLY.key == bindparam("wanted"))
@@ -79,6 +83,14 @@ class Access:
 
     def take_code(self, digest: str, now: datetime) -> str | None:
         return self._session.scalar(_TAKE_CODE, {"wanted": digest, "now": now})
+
+    def subscribe(self, digest: str, to: Subscription | None) -> None:
+        told = to.model_dump() if to else None
+        self._session.run(_SUBSCRIBE, {"wanted": digest, "push": told})
+
+    def subscriptions(self, now: datetime) -> dict[str, Subscription]:
+        rows = self._session.all(_SUBSCRIBED, {"now": now})
+        return {digest: Subscription.model_validate(told) for digest, told in rows}
 
     def reply(self, key: str) -> tuple[str, int, str] | None:
         return self._session.one(_GIVEN, {"wanted": key})

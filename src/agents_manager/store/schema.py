@@ -347,6 +347,8 @@ token = Table(
     *_may("used_at", "expires_at", be=UtcTime),
     # The digest of the token that a session was opened with; it ends with it.
     *_may("parent"),
+    # Where the browser of a session takes notices.
+    *_may("push", be=Json),
 )
 
 login_code = Table(

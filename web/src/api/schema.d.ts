@@ -1,4 +1,4 @@
-// From openapi.json 67b043ed5e08d28b3534da832ae45577922bf50152c1ed4e997e88ebaead5421; write it again with: npm run api
+// From openapi.json 0b1719f7a82c17a68107d4ef402f9f515d44a850d98ffe8ff8531d4df06570f6; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1526,6 +1526,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Push
+         * @description How a browser comes to be sent notices while no page is open.
+         */
+        get: operations["get_push"];
+        put?: never;
+        /**
+         * Take Notices
+         * @description Sends notices to this session's browser, until the session ends.
+         */
+        post: operations["take_notices"];
+        /**
+         * Take No Notices
+         * @description Sends this session's browser no notices any more.
+         */
+        delete: operations["take_no_notices"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens": {
         parameters: {
             query?: never;
@@ -1584,47 +1612,6 @@ export interface paths {
          * @description A link that logs in on another device: once, within ten minutes. Also as a picture.
          */
         post: operations["create_login_link"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Audit
-         * @description Decisions that are no events of a task, the newest first; `next` is the cursor of the page
-         *     that follows. `what` is a deed such as `token.made`, or `token` for all of that kind.
-         */
-        get: operations["list_audit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/audit/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Export Audit
-         * @description The same as a table for a spreadsheet, all of it.
-         */
-        get: operations["export_audit"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1796,37 +1783,6 @@ export interface components {
             summary: string;
             /** Choices */
             choices: string[];
-        };
-        /** Audit */
-        Audit: {
-            /** Items */
-            items: components["schemas"]["AuditEntry"][];
-            /** Next */
-            next: string | null;
-        };
-        /** AuditEntry */
-        AuditEntry: {
-            /** Id */
-            id: number;
-            /**
-             * Time
-             * Format: date-time
-             */
-            time: string;
-            /** Who */
-            who: string;
-            /** Via */
-            via: string | null;
-            /** Address */
-            address: string | null;
-            /** What */
-            what: string;
-            /** Summary */
-            summary: string;
-            /** Data */
-            data: {
-                [key: string]: unknown;
-            };
         };
         /** Board */
         Board: {
@@ -3184,6 +3140,13 @@ export interface components {
          * @enum {string}
          */
         PullState: "open" | "merged" | "closed";
+        /** Push */
+        Push: {
+            /** Key */
+            key: string;
+            /** On */
+            on: boolean;
+        };
         /** RemovedProject */
         RemovedProject: {
             project: components["schemas"]["ProjectRef"];
@@ -3630,6 +3593,22 @@ export interface components {
             again: number;
             /** Seconds */
             seconds: number;
+        };
+        /**
+         * Subscription
+         * @description As a browser tells it.
+         */
+        Subscription: {
+            /** Endpoint */
+            endpoint: string;
+            keys: components["schemas"]["SubscriptionKeys"];
+        };
+        /** SubscriptionKeys */
+        SubscriptionKeys: {
+            /** P256Dh */
+            p256dh: string;
+            /** Auth */
+            auth: string;
         };
         /** Target */
         Target: {
@@ -6464,6 +6443,89 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    get_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Push"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    take_notices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Subscription"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Push"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    take_no_notices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Push"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     list_tokens: {
         parameters: {
             query?: never;
@@ -6570,62 +6632,6 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    list_audit: {
-        parameters: {
-            query?: {
-                since?: string | null;
-                who?: string | null;
-                what?: string | null;
-                cursor?: string | null;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Audit"];
-                };
-            };
-            401: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    export_audit: {
-        parameters: {
-            query?: {
-                since?: string | null;
-                who?: string | null;
-                what?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/csv": string;
-                };
-            };
-            401: components["responses"]["Error"];
-            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };

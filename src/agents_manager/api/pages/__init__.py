@@ -8,6 +8,7 @@ from agents_manager.api.pages.access import (
     LoginLink,
     Me,
     Noticed,
+    Push,
     TokenMade,
     Tokens,
 )
@@ -210,6 +211,7 @@ __all__ = [
     "Plugin",
     "Plugins",
     "Projects",
+    "Push",
     "RemovedProject",
     "Restored",
     "Retention",

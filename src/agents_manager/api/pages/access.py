@@ -27,6 +27,13 @@ class Me(schemas.Out):
     """The newest event there is; a stream after it tells all that happens from now on."""
 
 
+class Push(schemas.Out):
+    key: str
+    """What a browser asks its push service with (`applicationServerKey`)."""
+    on: bool
+    """Whether this session's browser is sent notices."""
+
+
 class AuditEntry(schemas.Out):
     id: int
     time: datetime

@@ -1,5 +1,6 @@
 """Logging in and out, and the tokens that let somebody in."""
 
+import asyncio
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request, Response
@@ -62,6 +63,30 @@ async def log_out(
 async def get_me(s: Services, key: OwnKey) -> pages.Me:
     """Who is asking."""
     return await _me(s, key)
+
+
+@router.get("/push")
+async def get_push(s: Services, key: OwnKey) -> pages.Push:
+    """How a browser comes to be sent notices while no page is open."""
+    now = s.clock.now()
+    takers = await s.store.read(lambda tx: tx.access.subscriptions(now))
+    return pages.Push(
+        key=await asyncio.to_thread(lambda: s.browsers().key()), on=key.digest in takers
+    )
+
+
+@router.post("/push")
+async def take_notices(s: Services, key: OwnKey, form: forms.Subscription) -> pages.Push:
+    """Sends notices to this session's browser, until the session ends."""
+    await access.take_notices(s, key, form.endpoint, form.keys.p256dh, form.keys.auth)
+    return await get_push(s, key)
+
+
+@router.delete("/push")
+async def take_no_notices(s: Services, key: OwnKey) -> pages.Push:
+    """Sends this session's browser no notices any more."""
+    await access.take_no_notices(s, key)
+    return await get_push(s, key)
 
 
 @router.get("/tokens")

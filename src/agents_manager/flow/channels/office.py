@@ -66,6 +66,7 @@ class Office:
     async def _switch(self) -> set[str]:
         """Begins and ends what was switched on and off; those that are on."""
         on = await asyncio.to_thread(enabled, self._s, await _projects(self._s))
+        on = await self._s.store.read(lambda tx: {n for n in on if router.heard(tx, self._s, n)})
         for name in on - self._working.keys():
             self._bells[name] = asyncio.Event()
             self._working[name] = self._loop.create_task(self._serve(name))

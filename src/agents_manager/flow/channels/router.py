@@ -16,6 +16,7 @@ from agents_manager.errors import InvalidConfig, NotFound
 from agents_manager.flow.ports import ChannelRules, Services, Tx
 
 CURSOR = "channels"
+BROWSERS = "push"
 BATCH = 200
 
 
@@ -78,8 +79,14 @@ def tell(tx: Tx, s: Services, told: Telling, project: Project | None) -> int:
         tx.deliveries.add(row(s, told, name, place))
         for name, rules in rules_of(s, project).items()
         if name in s.channels and rules.enabled and told.occasion in rules.events
+        if heard(tx, s, name)
         for place in rules.places
     )
+
+
+def heard(tx: Tx, s: Services, name: str) -> bool:
+    """Whether anybody takes what the channel tells; browsers say so themselves."""
+    return name != BROWSERS or bool(tx.access.subscriptions(s.clock.now()))
 
 
 def rules_of(s: Services, project: Project | None) -> dict[str, ChannelRules]:

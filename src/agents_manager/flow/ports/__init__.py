@@ -12,7 +12,15 @@ from agents_manager.flow.ports.agents import (
     Said,
     Turn,
 )
-from agents_manager.flow.ports.channels import Act, Channel, ChannelRules, Desk, Person
+from agents_manager.flow.ports.channels import (
+    Act,
+    Browsers,
+    Channel,
+    ChannelRules,
+    Desk,
+    Person,
+    Subscription,
+)
 from agents_manager.flow.ports.checks import (
     ANY_MODE,
     CheckResult,
@@ -109,6 +117,7 @@ __all__ = [
     "Agent",
     "Agents",
     "Board",
+    "Browsers",
     "Capabilities",
     "Change",
     "Channel",
@@ -187,6 +196,7 @@ __all__ = [
     "Steps",
     "StopReason",
     "Store",
+    "Subscription",
     "T",
     "Tasks",
     "Trouble",

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from agents_manager.domain.card import Card, Reply
 from agents_manager.domain.routing import Occasion
+from agents_manager.domain.value import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,4 +93,24 @@ class Channel(Protocol):
 
     async def listen(self, desk: Desk) -> None:
         """For ever: hands over what people do."""
+        ...
+
+
+class Subscription(Value):
+    """Where a browser takes notices, and the keys that it reads them with, as it tells them."""
+
+    endpoint: str
+    point: str
+    secret: str
+
+
+class Browsers(Protocol):
+    """Notices in browsers, also while none of our pages is open."""
+
+    def key(self) -> str:
+        """What a browser asks its push service with."""
+        ...
+
+    def checked(self, endpoint: str, point: str, secret: str) -> Subscription:
+        """What a browser says of itself; InvalidInput where notices cannot be sent there."""
         ...

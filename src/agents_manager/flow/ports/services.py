@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from agents_manager.domain.cost import Prices
 from agents_manager.domain.registry import Registry
 from agents_manager.flow.ports.agents import Agents
-from agents_manager.flow.ports.channels import Channel
+from agents_manager.flow.ports.channels import Browsers, Channel
 from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
 from agents_manager.flow.ports.engine import EngineRows, Runners
@@ -60,6 +60,8 @@ class Services:
     """By name; InvalidConfig where one is not set up."""
     redact: Callable[[str], str]
     """Takes the secrets that are known out of a text."""
+    browsers: Callable[[], Browsers]
+    """InvalidConfig where what it takes is not installed."""
     files: ProjectFiles
     templates: Mapping[str, str]
     """Prompt texts by name."""

@@ -39,6 +39,7 @@ from agents_manager.domain.task import (
     PullRequest,
     Task,
 )
+from agents_manager.flow.ports.channels import Subscription
 
 T = TypeVar("T")
 
@@ -288,6 +289,14 @@ class Access(Protocol):
     def add_code(self, digest: str, parent: str, expires: datetime) -> None: ...
     def take_code(self, digest: str, now: datetime) -> str | None:
         """The digest of the token it was made with; the code is used up."""
+        ...
+
+    def subscribe(self, digest: str, to: Subscription | None) -> None:
+        """Where the browser of a session takes notices; None: it takes none."""
+        ...
+
+    def subscriptions(self, now: datetime) -> dict[str, Subscription]:
+        """Those of the sessions that hold, by their digests."""
         ...
 
     def reply(self, key: str) -> tuple[str, int, str] | None:

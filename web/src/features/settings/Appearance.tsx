@@ -1,6 +1,14 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { toast } from "sonner";
-import { canNotify, notifies, setNotify } from "@/app/notify";
+import {
+  canNotify,
+  type Notices,
+  noticed,
+  notifies,
+  subscribe,
+  turnOff,
+  turnOn,
+} from "@/app/notify";
 import { setTheme, type Theme, useTheme } from "@/app/theme";
 import { Button } from "@/kit/Button";
 import { Select } from "@/kit/Field";
@@ -8,7 +16,6 @@ import { Panel, Section } from "@/kit/Page";
 
 export function Appearance() {
   const theme = useTheme();
-  const [on, setOn] = useState(notifies);
   return (
     <>
       <Section title="Theme">
@@ -25,32 +32,49 @@ export function Appearance() {
         </Panel>
       </Section>
       <Section title="Notices of this browser">
-        <Panel className="space-y-3 p-4">
-          <p className="text-ink-2">
-            {canNotify()
-              ? "A notice when a task asks something while you look elsewhere."
-              : "Browsers give notices only for pages of this machine or over HTTPS."}
-          </p>
-          {canNotify() && (
-            <div className="flex gap-2">
-              <Button
-                onClick={async () => {
-                  const now = await setNotify(!on);
-                  setOn(now);
-                  if (!on && !now) toast.error("The browser does not allow notices of this page.");
-                }}
-              >
-                {on ? "Turn them off" : "Turn them on"}
-              </Button>
-              {on && (
-                <Button onClick={() => new Notification("This is how a notice looks")}>
-                  Send a test
-                </Button>
-              )}
-            </div>
-          )}
-        </Panel>
+        <BrowserNotices />
       </Section>
     </>
+  );
+}
+
+const WHEN: Record<Notices, string> = {
+  off: "A notice when a task asks something while you look elsewhere.",
+  open: "On, while a page of Agents Manager is open.",
+  always: "On, also while no page is open.",
+};
+
+function BrowserNotices() {
+  const [on, setOn] = useState<Notices>(notifies() ? "open" : "off");
+  useEffect(() => void noticed().then(setOn), []);
+  const turn = async () => {
+    if (on !== "off") {
+      setOn("off");
+      return turnOff();
+    }
+    if (!(await turnOn())) return toast.error("The browser does not allow notices of this page.");
+    setOn("open");
+    setOn(await subscribe());
+  };
+  if (!canNotify())
+    return (
+      <Panel className="p-4 text-ink-2">
+        Browsers give notices only for pages of this machine or over HTTPS.
+      </Panel>
+    );
+  return (
+    <Panel className="space-y-3 p-4">
+      <p className="text-ink-2">{WHEN[on]}</p>
+      <div className="flex gap-2">
+        <Button onClick={() => void turn()}>
+          {on === "off" ? "Turn them on" : "Turn them off"}
+        </Button>
+        {on !== "off" && (
+          <Button onClick={() => new Notification("This is how a notice looks")}>
+            Send a test
+          </Button>
+        )}
+      </div>
+    </Panel>
   );
 }
