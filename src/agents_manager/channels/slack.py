@@ -287,7 +287,7 @@ def build(rules: Callable[[], ChannelRules]) -> Slack:
             " AM_SLACK_SIGNING_SECRET where Slack sends requests to this server."
         )
     base_url = rules().base_url or BASE_URL
-    return Slack(bot_token, lambda: rules().to, app_token=app_token, base_url=base_url)
+    return Slack(bot_token, lambda: rules().places, app_token=app_token, base_url=base_url)
 
 
 def _direct(who: Who) -> bool:
