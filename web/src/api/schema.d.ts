@@ -1,4 +1,4 @@
-// From openapi.json 0b1719f7a82c17a68107d4ef402f9f515d44a850d98ffe8ff8531d4df06570f6; write it again with: npm run api
+// From openapi.json 716d8dc5ad00bb27dbf47a2576c51ebfb2745683b7dac0307d0cb98fdf1bf84f; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -441,6 +441,90 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Channels
+         * @description Each with its settings, how much waits, and who wrote there and is not known.
+         */
+        get: operations["list_channels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Channel
+         * @description One of them: telegram, slack, desktop or webhook.
+         */
+        get: operations["get_channel"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send Channel Test
+         * @description Sends a message to every place of the channel now, whether it is on or not.
+         */
+        post: operations["send_channel_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/channels/{name}/people/{person}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Allow Person
+         * @description Lets somebody in by their id on the platform; written into the user's file.
+         */
+        put: operations["allow_person"];
+        post?: never;
+        /**
+         * Deny Person
+         * @description Takes somebody off the list; what they press or write does nothing from then on.
+         */
+        delete: operations["deny_person"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1351,8 +1435,8 @@ export interface paths {
         put?: never;
         /**
          * Restore Snapshot
-         * @description Puts the work of a snapshot back: into the task's worktree, uncommitted, with what lies there
-         *     now saved first; or as a new branch.
+         * @description Puts the work of a snapshot back: into the task's workspace, uncommitted, with what lies
+         *     there now saved first; or as a new branch.
          */
         post: operations["restore_snapshot"];
         delete?: never;
@@ -1618,6 +1702,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audit
+         * @description Decisions that are no events of a task, the newest first; `next` is the cursor of the page
+         *     that follows. `what` is a deed such as `token.made`, or `token` for all of that kind.
+         */
+        get: operations["list_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Audit
+         * @description The same as a table for a spreadsheet, all of it.
+         */
+        get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/forges/github/webhook": {
         parameters: {
             query?: never;
@@ -1738,6 +1863,16 @@ export interface components {
             /** Next */
             next: string | null;
         };
+        /** AllowPerson */
+        AllowPerson: {
+            /** Name */
+            name: string;
+            /**
+             * Role
+             * @default admin
+             */
+            role?: string;
+        };
         /** Answered */
         Answered: {
             prompt: components["schemas"]["Prompt"];
@@ -1783,6 +1918,37 @@ export interface components {
             summary: string;
             /** Choices */
             choices: string[];
+        };
+        /** Audit */
+        Audit: {
+            /** Items */
+            items: components["schemas"]["AuditEntry"][];
+            /** Next */
+            next: string | null;
+        };
+        /** AuditEntry */
+        AuditEntry: {
+            /** Id */
+            id: number;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
+            /** Who */
+            who: string;
+            /** Via */
+            via: string | null;
+            /** Address */
+            address: string | null;
+            /** What */
+            what: string;
+            /** Summary */
+            summary: string;
+            /** Data */
+            data: {
+                [key: string]: unknown;
+            };
         };
         /** Board */
         Board: {
@@ -1973,6 +2139,54 @@ export interface components {
             rounds: components["schemas"]["ReviewRound"][];
             /** Files */
             files: components["schemas"]["ChangedFile"][];
+        };
+        /** Channel */
+        Channel: {
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            /** Trouble */
+            trouble: string | null;
+            /** Events */
+            events: components["schemas"]["Occasion"][];
+            /** Break Through */
+            break_through: components["schemas"]["Occasion"][];
+            /** People */
+            people: {
+                [key: string]: components["schemas"]["ChannelPerson"];
+            };
+            /** Places */
+            places: string[];
+            /** Waiting */
+            waiting: number;
+            /** Sent */
+            sent: number;
+            /** Failed */
+            failed: number;
+            /** Error */
+            error: string | null;
+            /** Strangers */
+            strangers: components["schemas"]["Stranger"][];
+        };
+        /** ChannelPerson */
+        ChannelPerson: {
+            /** Name */
+            name: string;
+            /** Role */
+            role: string;
+        };
+        /** ChannelTest */
+        ChannelTest: {
+            /** Speaks As */
+            speaks_as: string;
+            /** Places */
+            places: string[];
+        };
+        /** Channels */
+        Channels: {
+            /** Items */
+            items: components["schemas"]["Channel"][];
         };
         /**
          * Check
@@ -2767,6 +2981,11 @@ export interface components {
             /** Pulls */
             pulls: number;
         };
+        /**
+         * Occasion
+         * @enum {string}
+         */
+        Occasion: "question" | "reminder" | "failure" | "done" | "notice" | "digest";
         /** OutcomePart */
         OutcomePart: {
             /** Name */
@@ -3593,6 +3812,23 @@ export interface components {
             again: number;
             /** Seconds */
             seconds: number;
+        };
+        /**
+         * Stranger
+         * @description Somebody who wrote there, is not known and got no answer.
+         */
+        Stranger: {
+            /** Person */
+            person: string;
+            /** Called */
+            called: string;
+            /** Times */
+            times: number;
+            /**
+             * Last At
+             * Format: date-time
+             */
+            last_at: string;
         };
         /**
          * Subscription
@@ -4716,6 +4952,156 @@ export interface operations {
                 };
             };
             401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_channels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channels"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_channel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    send_channel_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    allow_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                name: string;
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowPerson"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    deny_person: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                name: string;
+                person: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
@@ -6632,6 +7018,62 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_audit: {
+        parameters: {
+            query?: {
+                since?: string | null;
+                who?: string | null;
+                what?: string | null;
+                cursor?: string | null;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Audit"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    export_audit: {
+        parameters: {
+            query?: {
+                since?: string | null;
+                who?: string | null;
+                what?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
