@@ -5,12 +5,14 @@ import { Access } from "./Access";
 import { Agents } from "./Agents";
 import { Appearance } from "./Appearance";
 import { Audit } from "./Audit";
+import { Channels } from "./Channels";
 import { Configuration } from "./Configuration";
 
 const SECTIONS = [
   ["appearance", "This browser", Appearance],
   ["project", "Configuration", Configuration],
   ["agents", "Agents", Agents],
+  ["channels", "Channels", Channels],
   ["access", "Access", Access],
   ["audit", "Record", Audit],
 ] as const;
