@@ -31,7 +31,7 @@ LEAST = {
     "controls": 6,
 }
 """How many points must have been found: counting that finds few has gone blind."""
-LONG = {"histories", "clone-gits", "clone-machine"}
+LONG = {"histories", "clones", "clone-gits", "clone-machine"}
 """Only in the full proof."""
 GROUPS = os.environ.get("AM_FAULT_GROUPS", "").split() or [
     group for group in LEAST if FULL or group not in LONG

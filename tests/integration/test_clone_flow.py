@@ -133,6 +133,7 @@ async def test_a_clone_of_nobody_is_swept_up_or_told(world: World) -> None:
     assert f"rm -rf {paths['dirty']}" in told[1]
 
 
+@pytest.mark.slow
 async def test_the_clone_of_a_finished_task_is_cleared_away(world: World) -> None:
     task = await world.start(LEAVE, pipeline="simple")
     await world.until(task, "needs_decision")
