@@ -27,7 +27,7 @@ from agents_manager.flow.runs import permissions
 
 LIMIT_S = 10.0
 """Generous: what grows by the square of its length would take minutes."""
-LARGE = 100_000
+LARGE = 50_000
 Read = Callable[[Any], Any]
 
 
@@ -282,7 +282,7 @@ ARCHIVES: Mapping[str, Callable[[], bytes]] = {
     "absolute": lambda: _archive({**WHOLE, "/tmp/outside-of-am": b"x"}),
     "link": _link,
     "bomb": lambda: _archive({**WHOLE, backup.MAIN: bytes(60 * 1024 * 1024)}),
-    "bomb of a manifest": lambda: _archive({**WHOLE, backup.MANIFEST: b" " * 5_000_000}),
+    "bomb of a manifest": lambda: _archive({**WHOLE, backup.MANIFEST: MANIFEST + b" " * 5_000_000}),
     "deep manifest": lambda: _archive({**WHOLE, backup.MANIFEST: b"[" * 60_000}),
     "many files": lambda: _archive({**WHOLE, **{f"f{n}": b"" for n in range(20_000)}}),
     "lies about its list": _lying_about_its_list,
@@ -370,10 +370,11 @@ def every() -> dict[str, Told]:
     return {kind: tried(kind) for kind in KINDS}
 
 
-def tried(kind: str) -> Told:
+def tried(kind: str, *only: str) -> Told:
     told = Told()
     inputs, read = KINDS[kind]
-    for name, given in inputs.items():
+    for name in only or inputs:
+        given = inputs[name]
         told.tried += 1
         began = time.monotonic()
         try:

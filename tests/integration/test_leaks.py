@@ -58,6 +58,7 @@ async def test_work_that_holds_one_is_put_to_a_person_who_may_let_it_through(wor
     assert KEY in (world.repo / "app.py").read_text()
 
 
+@pytest.mark.slow
 async def test_who_tries_again_without_letting_it_through_is_asked_again(world: World) -> None:
     world.configure(NO_CHECK)
     task = await world.start(writing("x = 1", f"Use {KEY}"), pipeline="simple")
@@ -107,6 +108,7 @@ async def test_nothing_is_merged_that_holds_one(
     assert not (world.repo / "app.py").exists()
 
 
+@pytest.mark.slow
 async def test_a_task_that_goes_on_without_the_push_asks_all_the_same(world: World) -> None:
     await by_itself(world, [{"type": "push_and_create_pr", "policy": "best_effort"}], "review")
     world.configure(NO_CHECK)

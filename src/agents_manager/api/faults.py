@@ -46,6 +46,7 @@ HEADERS = {
 """On every answer. What agents wrote is shown by our pages: none of it may run, load or send
 anything, and no other page may show or embed ours."""
 
+MOST_FAULTS = 100
 UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what."
 
 
@@ -111,7 +112,10 @@ async def _ours(_: Request, error: Exception) -> JSONResponse:
 
 async def _wrong_form(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    faults = [f"{_place(fault['loc'])}: {_what(fault)}" for fault in error.errors()]
+    found = error.errors()
+    faults = [f"{_place(fault['loc'])}: {_what(fault)}" for fault in found[:MOST_FAULTS]]
+    if len(found) > MOST_FAULTS:
+        faults.append(f"and {len(found) - MOST_FAULTS} more")
     return answer(InvalidInput("The request does not have the right form.", faults))
 
 

@@ -1,10 +1,13 @@
 """JSON from outside, bounded before it is parsed and refused where databases or readers differ:
-too large, too deep, duplicate keys, NaN, numbers beyond 64 bits, lone surrogates, NUL."""
+too large, too deep, too many keys or one twice, NaN, numbers beyond 64 bits, lone surrogates,
+NUL."""
 
 import json
 from typing import Any, cast
 
 MIN_INT, MAX_INT = -(2**63), 2**63 - 1
+MAX_KEYS = 10_000
+"""Of one object: more than anybody means, and each that is unknown would be named."""
 
 
 def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
@@ -67,6 +70,8 @@ def _check_depth(text: str, limit: int) -> None:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(pairs) > MAX_KEYS:
+        raise ValueError(f"an object has more than {MAX_KEYS} keys")
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
