@@ -51,7 +51,7 @@ def _inputs() -> bool:
 def _secrets() -> bool:
     held_out = secret_figures.recall()
     tried, missed = secret_figures.redaction()
-    kinds = f"{held_out.tried} secrets of kinds that the rules were not written with"
+    kinds = f"{held_out.tried} of kinds that the rules were not written with"
     wrong = sum(held_out.false.values())
     _say(f"Secrets found of {kinds}: {held_out.found:.1%}")
     _say(f"Look-alikes taken for one: {wrong} of {held_out.harmless}")
