@@ -2,11 +2,11 @@
 by step; the platforms are in memory."""
 
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agents_manager.domain.card import Card, Reply
 from agents_manager.domain.delivery import Delivery
@@ -20,12 +20,20 @@ from tests.repos import scripted_home
 
 PEOPLE = {ANN: {"name": "ann", "role": "admin"}, "42": {"name": "bob", "role": "viewer"}}
 NAMES = ("telegram", "slack")
+T = TypeVar("T")
 
 
 def notifications(**more: Mapping[str, Any]) -> dict[str, Any]:
     """Both chats are on, and Ann alone is told there."""
     usual = {"enabled": True, "people": PEOPLE, "places": [ANN]}
     return {name: {**usual, **more.get(name, {})} for name in NAMES}
+
+
+class AtOnce:
+    """Steps that nothing keeps."""
+
+    async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
+        return await fn()
 
 
 @dataclass

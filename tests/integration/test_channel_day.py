@@ -52,6 +52,7 @@ async def test_the_digest_says_what_needs_you_what_was_done_and_what_it_cost(
         )
     )
     await here.asking(payload=ONE, title="Add authentication")
+    here.clock.turn(seconds=1)
     await here.asking("plan_complete", {"notes": "x"}, title="Rename the\n*button* <b>now</b>")
     done = await here.task("Fix the typo")
     await tasks.move(here.s, done.id, ANN, to="cancelled", force=True)

@@ -14,7 +14,6 @@ from agents_manager.domain.delivery import DeliveryState
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.routing import Occasion
-from agents_manager.engine.durable import RecordedSteps
 from agents_manager.errors import ChannelDown, ChannelRefused
 from agents_manager.flow import hooks, planning, prompts, removal, tasks, timers
 from agents_manager.flow.channels import desk
@@ -23,7 +22,7 @@ from agents_manager.flow.ports import Tx
 from tests.asking import Clock
 from tests.channel_players import ANN as ANN_ID
 from tests.channel_players import STRANGER, MemoryChannel
-from tests.channel_scene import Exchange, configure, exchange, notifications
+from tests.channel_scene import AtOnce, Exchange, configure, exchange, notifications
 from tests.worlds import ANN
 
 ONE = {"questions": [{"id": "q1", "question": "Which colour?", "options": ["Red", "Blue"]}]}
@@ -297,7 +296,7 @@ async def test_a_question_has_one_message_whatever_the_hooks_of_its_move_say(
 async def perform_notices(here: Exchange, task_id: Any) -> None:
     for row in await here.effects(task_id):
         if row.kind == "notify":
-            await hooks.perform(row.id, row.attempt, here.s, RecordedSteps())
+            await hooks.perform(row.id, row.attempt, here.s, AtOnce())
 
 
 async def test_notices_are_told_where_they_are_wanted(here: Exchange, tmp_path: Path) -> None:
