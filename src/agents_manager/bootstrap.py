@@ -7,14 +7,14 @@ Tests call the same functions with overrides.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine
 
@@ -58,10 +58,9 @@ from agents_manager.store.engines import sqlite_engine
 from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
     from agents_manager.channels.push import Push
-    from agents_manager.channels.telegram import Telegram
 
 
 LEVELS = Levels()
@@ -151,26 +150,19 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
 def mounts(program: Program) -> "dict[str, ASGIApp]":
     """What a server answers beside the interface for people, by its first folder."""
     # Imported late, as only a server needs it.
-    from starlette.requests import Request
-
     from agents_manager.api.pace import Pace
     from agents_manager.channels import hooks as answers
-    from agents_manager.channels import slack_door
+    from agents_manager.channels import slack_door, telegram_door
     from agents_manager.mcp import server
     from agents_manager.sandbox import gateway
 
     s = program.services
-
-    async def telegram(scope: "Scope", receive: "Receive", send: "Send") -> None:
-        channel = cast("Telegram", s.channels["telegram"]())
-        answer = await channel.webhook(Request(scope, receive))
-        await answer(scope, receive, send)
-
-    doors = {"slack": slack_door.app(s), "telegram": telegram}
     return {
         server.FOLDER: server.app(s),
         gateway.FOLDER: gateway.app(s),
-        answers.FOLDER: answers.app(s, Pace().take, doors),
+        answers.FOLDER: answers.app(
+            s, Pace().take, {"slack": slack_door.app(s), "telegram": telegram_door.app(s)}
+        ),
     }
 
 
@@ -273,21 +265,27 @@ def channels(
 
         return slack.build(lambda: configs.channels(None)["slack"])
 
-    @cache  # The one that listens is the one that a webhook calls.
+    @cache  # What Telegram sends to the server comes to whoever listens.
     def telegram() -> Channel:
-        try:
+        with _extra("telegram"):
             from agents_manager.channels import telegram
-        except ModuleNotFoundError:
-            raise InvalidConfig(
-                "The library of Telegram is not installed. Install it with:"
-                ' pip install "agents-manager[telegram]"'
-            ) from None
-        return telegram.build(lambda: configs.channels(None)["telegram"], configs.web_url())
+        return telegram.build(lambda: configs.channels(None)["telegram"])
 
     return {
-        **{"telegram": telegram, "slack": slack, "webhook": webhook, "desktop": desktop},
+        **{"telegram": telegram, "slack": slack, "desktop": desktop, "webhook": webhook},
         "push": push,
     }
+
+
+@contextmanager
+def _extra(name: str) -> Generator[None]:
+    """Around the import of what needs a library that not everybody has."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise InvalidConfig(
+            f"{name.capitalize()} needs a library: pip install 'agents-manager[{name}]'."
+        ) from None
 
 
 def _push(
@@ -305,13 +303,8 @@ def _push(
 
     @cache
     def build() -> "Push":
-        try:
+        with _extra("push"):
             from agents_manager.channels.push import Push
-        except ModuleNotFoundError:
-            raise InvalidConfig(
-                "The libraries for notices in browsers are not installed. Install them with:"
-                ' pip install "agents-manager[push]"'
-            ) from None
         return Push(home, clock, browsers, forget, contact)
 
     return build

@@ -277,6 +277,10 @@ class ChatConfig(DesktopConfig):
 
 
 class TelegramConfig(ChatConfig):
+    webhook_url: str | None = None
+    """Where Telegram reaches `/hooks/telegram` of this server, with TLS; it is asked for news where
+    left out. Needs `AM_TELEGRAM_WEBHOOK_SECRET`."""
+
     @field_validator("people", "places")
     @classmethod
     def _numbers(cls, value: Any) -> Any:
@@ -286,6 +290,14 @@ class TelegramConfig(ChatConfig):
                     f'"{one}" is no id of Telegram; it is a number, as names change hands'
                 )
         return value
+
+    @field_validator("webhook_url")
+    @classmethod
+    def _reached(cls, value: str | None) -> str | None:
+        return None if value is None else _platform(value)
+
+    def rules(self) -> ChannelRules:
+        return replace(super().rules(), url=self.webhook_url)
 
 
 def _people(said: Mapping[str, PersonConfig]) -> dict[str, Person]:

@@ -53,16 +53,16 @@ def github_webhook_secret() -> str | None:
     return os.environ.get("AM_GITHUB_WEBHOOK_SECRET") or None
 
 
-def webhook_secret() -> str | None:
-    return os.environ.get("AM_WEBHOOK_SECRET") or None
-
-
 def telegram_token() -> str | None:
     return os.environ.get("AM_TELEGRAM_TOKEN") or None
 
 
 def telegram_webhook_secret() -> str | None:
     return os.environ.get("AM_TELEGRAM_WEBHOOK_SECRET") or None
+
+
+def webhook_secret() -> str | None:
+    return os.environ.get("AM_WEBHOOK_SECRET") or None
 
 
 def slack_bot_token() -> str | None:

@@ -84,7 +84,15 @@ OF_THE_MACHINE = (
     *(
         ("notifications", channel, key)
         for channel in CHANNELS
-        for key in ("breakThrough", "people", "places", "baseUrl", "url", "allowPrivate")
+        for key in (
+            "breakThrough",
+            "people",
+            "places",
+            "baseUrl",
+            "url",
+            "allowPrivate",
+            "webhookUrl",
+        )
     ),
     *(("notifications", "digest"), ("notifications", "webUrl")),
 )

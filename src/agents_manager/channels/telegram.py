@@ -207,26 +207,6 @@ class Telegram:
         await step()
 
 
-def build(rules: Callable[[], ChannelRules], web_url: str | None) -> Telegram:
-    """With the token of the environment. Where that has a secret for it, too, Telegram tells by
-    itself what people do."""
-    token, secret = environment.telegram_token(), environment.telegram_webhook_secret()
-    if token is None:
-        raise InvalidConfig(
-            "Telegram is not set up: set AM_TELEGRAM_TOKEN, the token that @BotFather gave you."
-        )
-    webhook = None
-    if secret is not None:
-        if web_url is None or not web_url.startswith("https://"):
-            raise InvalidConfig(
-                "Telegram calls only addresses with TLS: set notifications.webUrl to https://HOST,"
-                " or unset AM_TELEGRAM_WEBHOOK_SECRET."
-            )
-        webhook = Webhook(f"{web_url}/hooks/{NAME}", secret)
-    base_url = rules().base_url or HOME
-    return Telegram(token, lambda: rules().places, base_url=base_url, webhook=webhook)
-
-
 async def _handed(desk: Desk, did: Did) -> Reply | None:
     match did:
         case Press():
@@ -235,6 +215,25 @@ async def _handed(desk: Desk, did: Did) -> Reply | None:
             return await desk.wrote(NAME, did.act, did.to, did.words)
         case Order():
             return await desk.ordered(NAME, did.act, did.command, did.words)
+
+
+def build(rules: Callable[[], ChannelRules]) -> Telegram:
+    """With the token of the environment; by long polling, unless it is told where Telegram reaches
+    this server."""
+    token, secret = environment.telegram_token(), environment.telegram_webhook_secret()
+    if token is None:
+        raise InvalidConfig("Telegram is not set up: set AM_TELEGRAM_TOKEN, from @BotFather.")
+    url = rules().url
+    if url is not None and secret is None:
+        raise InvalidConfig(
+            "notifications.telegram.webhookUrl needs AM_TELEGRAM_WEBHOOK_SECRET beside it."
+        )
+    return Telegram(
+        token,
+        lambda: rules().places,
+        base_url=rules().base_url or HOME,
+        webhook=Webhook(url, secret) if url and secret else None,
+    )
 
 
 class _Trouble:

@@ -48,7 +48,7 @@ class ChannelRules:
     base_url: str | None = None
     """Of the platform; None: the usual one."""
     url: str | None = None
-    """Where a webhook sends to."""
+    """Where a webhook sends to, or where a platform reaches this server."""
     allow_private: bool = False
     """Whether that may be in a private network."""
 
