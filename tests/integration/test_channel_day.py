@@ -59,7 +59,7 @@ async def test_the_digest_says_what_needs_you_what_was_done_and_what_it_cost(
     await here.carry()
     for channel in here.channels.values():
         channel.cards.clear()
-    here.clock.turn(hours=17)  # 08:00 in Berlin, the next day.
+    here.clock.turn(hours=17)  # 08:01 in Berlin, the next day.
     await here.carry()
     [card] = here.cards()
     assert text_of(card) + "\n" == GOLDEN.read_text(encoding="utf-8")

@@ -16,19 +16,19 @@ CURSOR = "digest"
 SPAN = timedelta(days=1)
 
 
-def tell(tx: Tx, s: Services) -> bool:
-    """Whether it was due, and is told."""
-    at, quiet = s.configs.digest_at(), s.configs.quiet()
-    if at is None:
-        return False
-    wall = s.clock.now().astimezone(quiet.zone if quiet else None)
-    today = wall.date() if wall.time() >= at else wall.date() - timedelta(days=1)
-    last = tx.deliveries.position(CURSOR)
-    if last is not None and last >= today.toordinal():
-        return False
+def is_due(tx: Tx, s: Services) -> bool:
+    today = _today(s)
+    return today is not None and (tx.deliveries.position(CURSOR) or 0) < today.toordinal()
+
+
+def tell(tx: Tx, s: Services) -> None:
+    """If it is due; the first day is only noted."""
+    today, last = _today(s), tx.deliveries.position(CURSOR)
+    if today is None or not is_due(tx, s):
+        return
     tx.deliveries.move_to(CURSOR, today.toordinal())
     if last is None:
-        return False
+        return
     day = gather(tx, s, today)
     told = router.Telling(
         key=f"digest-{today}",
@@ -37,7 +37,15 @@ def tell(tx: Tx, s: Services) -> bool:
         body=digest.body(day),
     )
     router.tell(tx, s, told, None)
-    return True
+
+
+def _today(s: Services) -> date | None:
+    """The last day whose time for it has come; None where nobody wants it."""
+    at, quiet = s.configs.digest_at(), s.configs.quiet()
+    if at is None:
+        return None
+    wall = s.clock.now().astimezone(quiet.zone if quiet else None)
+    return wall.date() if wall.time() >= at else wall.date() - timedelta(days=1)
 
 
 def gather(tx: Tx, s: Services, today: date) -> Day:

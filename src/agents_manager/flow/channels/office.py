@@ -32,30 +32,32 @@ class Office:
         self._s = s
         self._host = host
         self._loop = asyncio.get_running_loop()
-        self._bells: dict[str, asyncio.Event] = {"": asyncio.Event()}
+        self._bell = asyncio.Event()
+        self._bells: dict[str, asyncio.Event] = {}
         self._working: dict[str, asyncio.Task[None]] = {}
 
     def wake(self) -> None:
         """May be called from any thread."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._ring)
-
-    def _ring(self) -> None:
-        for bell in self._bells.values():
-            bell.set()
+            self._loop.call_soon_threadsafe(self._bell.set)
 
     async def run(self) -> None:
         """For ever. Those that are switched on later begin then."""
-        passed_at = float("-inf")
+        looked_at = passed_at = float("-inf")
+        on = set[str]()
         try:
             while True:
-                on = await _safely(self._switch, set[str]())
+                if self._loop.time() - looked_at >= EVERY_S:
+                    looked_at = self._loop.time()
+                    on = await _safely(self._switch, set[str]())
                 if on:
                     await _safely(self._route, None)
-                elif self._loop.time() - passed_at > IDLE_S:
+                    await _pause(self._bell, EVERY_S)
+                    continue
+                if self._loop.time() - passed_at > IDLE_S:
                     passed_at = self._loop.time()
                     await _safely(self._pass_over, None)
-                await self._pause("", EVERY_S)
+                await asyncio.sleep(EVERY_S)
         finally:
             tasks = list(self._working.values())
             for task in tasks:
@@ -75,10 +77,13 @@ class Office:
         return on
 
     async def _route(self) -> None:
-        while await self._s.store.write(lambda tx: router.route(tx, self._s)) == router.BATCH:
-            pass
-        await self._s.store.write(lambda tx: daily.tell(tx, self._s))
-        self._ring()
+        s = self._s
+        while await s.store.read(router.is_new):
+            await s.store.write(lambda tx: router.route(tx, s))
+        if await s.store.read(lambda tx: daily.is_due(tx, s)):
+            await s.store.write(lambda tx: daily.tell(tx, s))
+        for bell in self._bells.values():
+            bell.set()
 
     async def _pass_over(self) -> None:
         if await self._s.store.read(router.is_behind):
@@ -135,7 +140,7 @@ class Office:
         await _safely(postman.recover, None)
         while True:
             if not await _safely(postman.step, default=False):
-                await self._pause(postman.channel.name, EVERY_S)
+                await _pause(self._bells[postman.channel.name], EVERY_S)
 
     async def _listen(self, channel: Channel) -> None:
         desk = FrontDesk(self._s)
@@ -152,12 +157,12 @@ class Office:
             else:
                 return  # People cannot answer there.
 
-    async def _pause(self, name: str, seconds: float) -> None:
-        bell = self._bells[name]
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await bell.wait()
-        bell.clear()
+
+async def _pause(bell: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await bell.wait()
+    bell.clear()
 
 
 def enabled(s: Services, projects: list[Project]) -> set[str]:

@@ -46,7 +46,9 @@ class Postman:
         """One message, or one taken back; False when there is nothing to do now."""
         if self.rests_until is not None and self.s.clock.now() < self.rests_until:
             return False
-        claimed = await self.s.store.write(self._claim)
+        claimed = None
+        if await self.s.store.read(self._is_due):
+            claimed = await self.s.store.write(self._claim)
         if claimed is not None:
             await self._send(*claimed)
             return True
@@ -64,6 +66,9 @@ class Postman:
                 continue
             again = {"state": DeliveryState.PENDING, "repeat": True, "host": None, "due_at": now}
             tx.deliveries.update(row.id, **again)
+
+    def _is_due(self, tx: Tx) -> bool:
+        return bool(tx.deliveries.due(self.channel.name, self.s.clock.now(), 1))
 
     def _claim(self, tx: Tx) -> tuple[Delivery, Card] | None:
         now, places = self.s.clock.now(), self.channel.places()

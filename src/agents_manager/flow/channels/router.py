@@ -51,9 +51,14 @@ def pass_over(tx: Tx) -> None:
     tx.deliveries.move_to(CURSOR, tx.events.last_id())
 
 
+def is_new(tx: Tx) -> bool:
+    """Whether there is something to look at."""
+    return tx.deliveries.position(CURSOR) != tx.events.last_id()
+
+
 def is_behind(tx: Tx) -> bool:
     """Whether it was begun to read, and not read to the end."""
-    return tx.deliveries.position(CURSOR) not in (None, tx.events.last_id())
+    return tx.deliveries.position(CURSOR) is not None and is_new(tx)
 
 
 def notice(tx: Tx, s: Services, row: EffectRow, effect: Notify) -> None:
