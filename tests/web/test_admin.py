@@ -125,6 +125,26 @@ def test_five_thousand_files_are_a_list_first(page: Page, site: Site) -> None:
     assert page.evaluate("document.querySelectorAll('*').length") < 4000
 
 
+def test_channels_are_turned_on_tried_and_people_let_in(page: Page, work: Work) -> None:
+    page.goto(work.url("settings", section="channels"))
+    slack = page.locator("section", has=page.get_by_role("heading", name="Slack"))
+    slack.get_by_role("button", name="Turn on").click()
+    expect(slack.get_by_text("not set up", exact=True)).to_be_visible()
+    slack.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_text("set AM_SLACK_BOT_TOKEN").last).to_be_visible()
+    slack.get_by_role("button", name="Let somebody in…").click()
+    dialog = page.get_by_role("dialog", name="Let somebody in by Slack")
+    dialog.get_by_label("Id").fill("U4711")
+    dialog.get_by_label("Name").fill("ann")
+    dialog.get_by_role("button", name="Let them in").click()
+    row = slack.get_by_role("row", name="ann")
+    expect(row).to_contain_text("U4711")
+    row.get_by_role("button", name="Remove").click()
+    expect(row).to_have_count(0)
+    slack.get_by_role("button", name="Turn off").click()
+    expect(slack.get_by_text("off", exact=True)).to_be_visible()
+
+
 SUBSCRIBED = """
   PushManager.prototype.getSubscription = async function () { return this.made ?? null; };
   PushManager.prototype.subscribe = async function (wanted) {
