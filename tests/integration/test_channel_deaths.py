@@ -46,7 +46,7 @@ async def judge(folder: Path) -> None:
     [row] = [row for row in rows if row.prompt_id]
     assert row.state == "sent"
     assert row.closed_at is not None
-    assert [one["repeat"] for one in sent] in ([False], [False, True])
+    assert [one["repeat"] for one in sent] in ([False], [True], [False, True])
     assert row.message == sent[-1]["message"]
     assert row.message in updated
 
@@ -73,4 +73,7 @@ async def test_a_postman_who_is_killed_anywhere_loses_nothing(tmp_path: Path) ->
         folder = tmp_path / str(point)
         await killed_at(folder, point)
         repeats = [one["repeat"] for one in told(folder) if "message" in one]
-        assert repeats == ([False, True] if label == "after sending" else [False]), label
+        # Whoever died just before sending cannot know that nothing was sent.
+        assert repeats in ([[False, True]] if label == "after sending" else [[False], [True]]), (
+            label
+        )

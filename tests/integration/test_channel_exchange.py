@@ -17,6 +17,7 @@ from agents_manager.domain.routing import Occasion
 from agents_manager.errors import ChannelDown, ChannelRefused
 from agents_manager.flow import hooks, planning, prompts, removal, tasks, timers
 from agents_manager.flow.channels import desk
+from agents_manager.flow.channels.office import Office
 from agents_manager.flow.channels.postman import Postman
 from agents_manager.flow.ports import Tx
 from tests.asking import Clock
@@ -545,6 +546,31 @@ async def test_two_machines_never_bring_the_same(
         ]
         scene.clock.turn(seconds=61)
         assert await lease("two", 60)
+
+
+async def test_nothing_is_written_while_nothing_happens(
+    here: Exchange, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 0
+    write = type(here.s.store).write
+
+    async def counted(self: Any, fn: Any) -> Any:
+        nonlocal written
+        written += 1
+        return await write(self, fn)
+
+    monkeypatch.setattr(type(here.s.store), "write", counted)
+    await here.asking(payload=ONE)
+    working = asyncio.create_task(Office(here.s, None).run())
+    async with asyncio.timeout(30):
+        while not all(c.sent for c in here.channels.values()):
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(0.2)
+    before = written
+    await asyncio.sleep(1.2)
+    working.cancel()
+    await asyncio.wait([working])
+    assert written == before
 
 
 # -------------------------------------------------------------------------------------- quiet hours
