@@ -23,6 +23,9 @@ UNRECORDED = {
     "POST /api/v1/pipelines/lint": "changes nothing",
     "POST /api/v1/pipelines/simulate": "changes nothing",
     "POST /api/v1/forges/github/webhook": "decides nothing: it only has a pull request looked at",
+    "POST /api/v1/channels/{name}/test": "changes nothing",
+    "POST /api/v1/push": "concerns the browser that asks, and nobody else",
+    "DELETE /api/v1/push": "concerns the browser that asks, and nobody else",
     "POST /api/v1/tasks": OF_TASK,
     "POST /api/v1/tasks/import": OF_TASK,
     "POST /api/v1/tasks/import/github": OF_TASK,
@@ -100,6 +103,9 @@ async def everything(office: Office, token: str) -> set[str]:
     then(f"PATCH {API}/settings", Deed.SETTINGS_CHANGED, json=change)
     ours = f"PATCH {API}/projects/{one}/settings"
     then(ours, Deed.SETTINGS_CHANGED, f"{of}/settings", json=change)
+    people, ann = f"{API}/channels/{{name}}/people/{{person}}", f"{API}/channels/slack/people/U1"
+    then(f"PUT {people}", Deed.SETTINGS_CHANGED, ann, json={"name": "ann"})
+    then(f"DELETE {people}", Deed.SETTINGS_CHANGED, ann)
     then(f"POST {API}/projects/{one}/trust", Deed.PROJECT_TRUSTED, f"{of}/trust")
     then(f"POST {API}/projects/{one}/consent", Deed.CONSENT_GIVEN, f"{of}/consent")
     then(f"DELETE {API}/projects/{one}/consent", Deed.CONSENT_WITHDRAWN, f"{of}/consent")

@@ -34,8 +34,9 @@ async def test_every_channel_is_told_with_what_it_lacks(
 ) -> None:
     monkeypatch.delenv("AM_WEBHOOK_SECRET", raising=False)
     found = {c["name"]: c for c in (await api.get(CHANNELS)).json()["items"]}
-    assert set(found) == {"telegram", "slack", "desktop", "webhook"}
-    assert not any(c["enabled"] for c in found.values())
+    assert set(found) == {"telegram", "slack", "desktop", "webhook", "push"}
+    on = [name for name, c in found.items() if c["enabled"]]
+    assert on == ["push"], "which speaks to nobody who did not ask for it"
     assert "AM_WEBHOOK_SECRET" in found["webhook"]["trouble"]
     assert found["telegram"]["events"] == ["question", "reminder", "failure", "done", "digest"]
     told(await api.get(f"{CHANNELS}/pigeon"), 404, "NotFound")

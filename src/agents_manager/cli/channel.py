@@ -11,7 +11,7 @@ name_argument = click.argument("name", metavar="NAME")
 
 @click.group()
 def channel() -> None:
-    """Set up Telegram, Slack, the desktop and a webhook, and see how they stand."""
+    """Set up Telegram, Slack, the desktop, a webhook and browsers, and see how they stand."""
 
 
 @channel.command("list")
@@ -64,7 +64,7 @@ async def allow(desk: Desk, name: str, id: str, person: str, role: str) -> None:
     """
     from agents_manager.flow.channels import overview
 
-    edit = await overview.allow(desk.services, name, id, person, role)
+    edit = await overview.allow(desk.services, name, id, person, role, desk.actor)
     text = f"{person} ({id}) may answer by {name} now, with the role {role}: {edit.path}"
     document = {"channel": name, "id": id, "name": person, "role": role, "file": edit.path}
     desk.output.show(document, lambda: [Line(text)])
@@ -78,7 +78,7 @@ async def deny(desk: Desk, name: str, id: str) -> None:
     """Take somebody off the list; what they press or write does nothing from then on."""
     from agents_manager.flow.channels import overview
 
-    edit = await overview.deny(desk.services, name, id)
+    edit = await overview.deny(desk.services, name, id, desk.actor)
     text = f"{id} is told nothing by {name} any more, and cannot answer: {edit.path}"
     document = {"channel": name, "id": id, "file": edit.path}
     desk.output.show(document, lambda: [Line(text)])

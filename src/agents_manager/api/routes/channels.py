@@ -17,7 +17,7 @@ async def list_channels(s: Services, _: Admin) -> pages.Channels:
 
 @router.get("/{name}")
 async def get_channel(s: Services, _: Admin, name: str) -> pages.Channel:
-    """One of them: telegram, slack, desktop or webhook."""
+    """One of them: telegram, slack, desktop, webhook or push."""
     return pages.Channel.of(await overview.one(s, name))
 
 
@@ -30,15 +30,15 @@ async def send_channel_test(s: Services, _: Admin, name: str) -> pages.ChannelTe
 
 @router.put("/{name}/people/{person}")
 async def allow_person(
-    s: Services, _: Admin, name: str, person: str, body: forms.AllowPerson
+    s: Services, by: Admin, name: str, person: str, body: forms.AllowPerson
 ) -> pages.Channel:
     """Lets somebody in by their id on the platform; written into the user's file."""
-    await overview.allow(s, name, person, body.name, body.role)
+    await overview.allow(s, name, person, body.name, body.role, by)
     return pages.Channel.of(await overview.one(s, name))
 
 
 @router.delete("/{name}/people/{person}")
-async def deny_person(s: Services, _: Admin, name: str, person: str) -> pages.Channel:
+async def deny_person(s: Services, by: Admin, name: str, person: str) -> pages.Channel:
     """Takes somebody off the list; what they press or write does nothing from then on."""
-    await overview.deny(s, name, person)
+    await overview.deny(s, name, person, by)
     return pages.Channel.of(await overview.one(s, name))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from agents_manager.cli.render import Block, Line, Table, Tone, ago, one_line, title
-from agents_manager.flow.channels.overview import ChannelView
+from agents_manager.flow.channels.overview import NOTICES, ChannelView
 
 
 def listing(found: Sequence[ChannelView]) -> Iterator[Block]:
@@ -50,7 +50,7 @@ def page(found: ChannelView) -> Iterator[Block]:
     if found.people:
         rows = [(id, one_line(who.name), who.role) for id, who in found.people.items()]
         yield Table(("ID", "NAME", "ROLE"), rows)
-    elif found.name != "desktop":
+    elif found.name not in NOTICES:
         yield Line(f"Nobody is let in yet: am channel allow {found.name} ID NAME", Tone.QUIET)
     if found.strangers:
         yield Line()

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 
 from agents_manager.domain.delivery import Delivery, DeliveryState, Stranger
 from agents_manager.domain.routing import Occasion
+from agents_manager.domain.task import Actor
 from agents_manager.errors import AgentsManagerError, InvalidInput, NotFound, closest
+from agents_manager.flow import audit
 from agents_manager.flow.channels import cards
 from agents_manager.flow.ports import Channel, ChannelRules, Edit, Person, Services, Tx
 
 LATEST = 10
+NOTICES = ("desktop", "push")
+"""Channels where nobody answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,23 +92,24 @@ async def test(s: Services, name: str) -> Tested:
     return Tested(channel=name, speaks_as=speaks_as, places=places)
 
 
-async def allow(s: Services, name: str, person: str, called: str, role: str) -> Edit:
+async def allow(s: Services, name: str, person: str, called: str, role: str, by: Actor) -> Edit:
     """Writes the person into the user's file; what they may do holds from then on."""
     _takes_people(s, name)
-    value = {"name": called, "role": role}
-    edit = s.configs.changed(None, {_key(name, person): value}, [])
-    s.configs.write(edit)
+    key, value = _key(name, person), {"name": called, "role": role}
+    edit = s.configs.changed(None, {key: value}, [])
+    await audit.change_settings(s, edit, [key], by, None)
     await s.store.write(lambda tx: tx.deliveries.forget_stranger(name, person))
     return edit
 
 
-async def deny(s: Services, name: str, person: str) -> Edit:
+async def deny(s: Services, name: str, person: str, by: Actor) -> Edit:
     people = _takes_people(s, name)
     if person not in people:
         hint = closest(person, list(people))
         raise NotFound(f'{name} knows nobody as "{person}".{hint}')
-    edit = s.configs.changed(None, {}, [_key(name, person)])
-    s.configs.write(edit)
+    key = _key(name, person)
+    edit = s.configs.changed(None, {}, [key])
+    await audit.change_settings(s, edit, [key], by, None)
     return edit
 
 
@@ -124,8 +129,8 @@ def _rules(s: Services, name: str) -> ChannelRules:
 
 def _takes_people(s: Services, name: str) -> Mapping[str, Person]:
     rules = _rules(s, name)
-    if name == "desktop":
-        raise InvalidInput("Nobody answers on the desktop; there is nobody to let in.")
+    if name in NOTICES:
+        raise InvalidInput(f"Nobody answers by {name}; there is nobody to let in.")
     return rules.people
 
 
