@@ -1,7 +1,6 @@
 """Notices in browsers: read by a browser's own keys, from a push service that checks them."""
 
 from collections.abc import Generator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,26 +9,10 @@ from agents_manager.channels.push import EVERYWHERE, Push
 from agents_manager.domain.card import Card
 from agents_manager.errors import ChannelDown, ChannelRefused, InvalidInput
 from agents_manager.flow.ports import Subscription
+from tests.push_player import Clock, Kept, contact, made
 from tests.push_server import FakePush
 
 CARD = Card(title="🤖 Agent needs input", body=("Which?",), link="https://m.example/tasks/t1")
-
-
-class Clock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-
-def contact() -> str:
-    return "mailto:admin@example.com"
-
-
-class Kept(dict[str, Subscription]):
-    async def all(self) -> dict[str, Subscription]:
-        return dict(self)
-
-    async def forget(self, session: str) -> None:
-        del self[session]
 
 
 @pytest.fixture
@@ -37,10 +20,6 @@ def service() -> Generator[FakePush]:
     with FakePush() as fake:
         yield fake
         assert fake.faults == []
-
-
-def made(home: Path, kept: Kept, *services: str) -> Push:
-    return Push(home, Clock(), kept.all, kept.forget, contact, services=services, scheme="http")
 
 
 async def test_a_browser_reads_what_is_sent_and_what_takes_its_place(
