@@ -24,6 +24,7 @@ UNRECORDED_COMMANDS = {
     "stats": LOOKS,
     "doctor": LOOKS,
     "audit": LOOKS,
+    "channel test": LOOKS,
     "review": OF_TASK,
     **dict.fromkeys(("comment add", "comment answer", "comment resolve"), OF_TASK),
     **dict.fromkeys(("document commit", "artifact collect", "snapshot restore"), OF_TASK),
@@ -69,6 +70,8 @@ def _decide_everything(am: Am) -> None:
     run(Deed.CONSENT_GIVEN, "project", "consent")
     run(Deed.SETTINGS_CHANGED, "config", "set", "budgets.taskUsd", "5", "--yes")
     run(Deed.SETTINGS_CHANGED, "config", "unset", "budgets.taskUsd", "--yes")
+    run(Deed.SETTINGS_CHANGED, "channel", "allow", "slack", "U1", "ann")
+    run(Deed.SETTINGS_CHANGED, "channel", "deny", "slack", "U1")
     mine = {**am.json("pipeline", "export", "simple"), "id": "mine"}
     (am.repo / "mine.json").write_text(json.dumps(mine))
     run(Deed.PIPELINE_SAVED, "pipeline", "import", "mine.json")
