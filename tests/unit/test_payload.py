@@ -18,6 +18,8 @@ from agents_manager.domain.payload import (
     Severity,
 )
 from agents_manager.domain.pipeline import faults
+from agents_manager.domain.stages.table import STAGES
+from tests.stage_samples import SAMPLES
 
 
 def refused(model: type[BaseModel], value: object) -> str:
@@ -290,6 +292,7 @@ def test_what_is_stored_can_be_read_again(outcome: Any) -> None:
         MergeTrouble: {"message": "x"},
         ProposeSplit: {"reason": "big", "proposedPhases": [{"name": "One"}]},
         Notes: {"notes": "n"},
+        **{stage.output: SAMPLES[stage.outcome] for stage in STAGES},
     }
     first = outcome.payload.model_validate(samples[outcome.payload])
     stored = json.loads(json.dumps(first.model_dump(mode="json")))

@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents_manager.domain import form, json_schema, strict_json
+from agents_manager.domain import fences, form, json_schema, strict_json
 from agents_manager.domain import payload as payloads
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
+from agents_manager.domain.stages.table import STAGES
 from agents_manager.domain.value import Lenient
 from agents_manager.errors import closest
 
@@ -110,6 +111,7 @@ BUILT_IN = (
     Outcome("no_changes", "Nothing had to be changed.", payloads.NoChanges),
     Outcome("conflicts_detected", "Merging met conflicts.", payloads.MergeTrouble),
     Outcome("merge_failed", "Merging failed.", payloads.MergeTrouble),
+    *(Outcome(stage.outcome, stage.says, stage.output) for stage in STAGES),
 )
 
 
@@ -141,13 +143,8 @@ MAX_REASON = 2_000
 """A reason goes into the next prompt and the log; the text that is wrong may be of any length."""
 MAX_NAME = 64
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-"""The line ends of Markdown. `str.splitlines` knows more (U+2028, U+0085, form feed): behind one of
-those a marker would stand in the middle of a quoted line for every reader but us, and in a payload
-they are ordinary characters."""
 _OPEN = re.compile(r" {0,3}<<<OUTCOME:")
 _CLOSE = "<<<END_PAYLOAD>>>"
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +245,9 @@ def _blocks(text: str) -> tuple[list[_Block], str]:
     fence: str | None = None
     name: str | None = None
     body: list[str] = []
-    for line in _lines(text):
+    for line in fences.lines(text):
         if name is None:
-            fence, inside = _fence_state(fence, line)
+            fence, inside = fences.state(fence, line)
             opened = None if inside else _OPEN.match(line)
             if opened is None:
                 rest.append(line)
@@ -268,24 +265,11 @@ def _blocks(text: str) -> tuple[list[_Block], str]:
     return blocks, "\n".join(rest).strip()
 
 
-def _lines(text: str) -> list[str]:
-    return _LINE_END.split(text)
-
-
-def _fence_state(fence: str | None, line: str) -> tuple[str | None, bool]:
-    """The open fence after this line, and whether the line belongs to fenced code."""
-    mark = _FENCE.match(line)
-    if fence is None:
-        return (mark[1], True) if mark else (None, False)
-    closes = mark is not None and mark[1].startswith(fence) and not mark[2].strip(" \t")
-    return (None, True) if closes else (fence, True)
-
-
 def _unfenced(body: str) -> str:
     """Agents like to wrap the payload itself in a code fence; one such wrapping is taken off."""
     body = body.strip()
-    first, *inner = _lines(body)
-    fence, _ = _fence_state(None, first)
-    if fence and inner and _fence_state(fence, inner[-1])[0] is None:
+    first, *inner = fences.lines(body)
+    fence, _ = fences.state(None, first)
+    if fence and inner and fences.state(fence, inner[-1])[0] is None:
         return "\n".join(inner[:-1]).strip()
     return body
