@@ -11,6 +11,7 @@ from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import WORKSPACES, own_home
+from tests.staged_walk import shop
 from tests.worlds import repo, world
 
 SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
@@ -32,7 +33,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "LEVELS", Levels(lambda: nothing))
 
 
-__all__ = ["own_home", "postgres_url", "repo", "world"]
+__all__ = ["own_home", "postgres_url", "repo", "shop", "world"]
 
 
 @pytest.fixture

@@ -141,7 +141,11 @@ INTEGRATION_TEST_REPORT = {
 }
 REVIEW_REPORT = {
     "criteria": [
-        {"feature": "F1", "criterion": CRITERION, "verdict": "MET", "evidence": "app.py:10"}
+        {"feature": "F1", "criterion": CRITERION, "verdict": "MET", "evidence": "app.py:10"},
+        {
+            **{"feature": "F2", "criterion": "The README names the address /health"},
+            **{"verdict": "MET", "evidence": "README.md:3"},
+        },
     ],
     "issues": [{"severity": "MINOR", "description": "A name is short.", "location": "app.py:10"}],
     "status": "PASS",

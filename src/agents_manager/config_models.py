@@ -76,7 +76,8 @@ class CheckConfig(_Keys):
     severity: Literal["error", "warning"] = "error"
     """Whether a failure stops the outcome or is only told."""
     modes: tuple[str, ...] = ("implement",)
-    """The modes after which it runs; `*` is every mode."""
+    """The modes after which it runs; `*` is every mode, and `implement` stands for the roles of
+    `staged` that change the work, too."""
     timeout: int = Field(default=120_000, gt=0)
     """Milliseconds."""
 
@@ -87,6 +88,12 @@ class ReviewConfig(_Keys):
     out."""
     assume_approved: bool = False
     """Take a review by an agent that ends without an outcome for an approval."""
+
+
+class StagedConfig(_Keys):
+    confirm_spec: bool = True
+    """Whether a person confirms in the pipeline `staged` what is to be built before anybody builds
+    it."""
 
 
 class RoleConfig(_Keys):
@@ -622,9 +629,11 @@ class Config(_Keys):
     the run fails."""
     review: ReviewConfig = ReviewConfig()
     """Reviews by an agent."""
+    staged: StagedConfig = StagedConfig()
+    """The pipeline `staged`."""
     roles: Mapping[str, RoleConfig] = Field(default_factory=dict[str, RoleConfig])
-    """Who works in a role, by its name: a mode such as `plan`, `implement` or `review`, or one that
-    a pipeline of yours names."""
+    """Who works in a role, by its name: a mode such as `plan`, `implement` or `review`, a role of
+    `staged` such as `plan-agent`, or one that a pipeline of yours names."""
     instructions: str | None = Field(default=None, max_length=100_000)
     """What every prompt says, before the `.agents-manager/instructions.md` of the project."""
     forge: ForgeConfig = ForgeConfig()
@@ -724,6 +733,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "budgets": BudgetsConfig,
             "review": ReviewConfig,
             "roles": RoleConfig,
+            "staged": StagedConfig,
             "sandbox": SandboxConfig,
             "forge": ForgeConfig,
             "reminders": RemindersConfig,

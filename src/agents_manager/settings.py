@@ -380,6 +380,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
         max_fix_rounds=config.max_fix_rounds,
         review_agent=config.review.agent,
         assume_approved=config.review.assume_approved,
+        confirm_spec=config.staged.confirm_spec,
         roles={name: Role(agent=r.agent, model=r.model) for name, r in config.roles.items()},
         commands=_commands(checks, own, config.setup),
         commands_fingerprint=_fingerprint(checks, own, config.setup),

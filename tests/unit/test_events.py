@@ -32,6 +32,9 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "str | None": text,
         "int | None": 3,
         "tuple[str, ...]": [text],
+        "tuple[int, ...]": [1, 2],
+        "typing.Literal['success', 'needs_external_debug']": "success",
+        "collections.abc.Mapping[str, typing.Any] | None": {"number": 1},
         "tuple[collections.abc.Mapping[str, typing.Any], ...]": [{"comment": text}],
         "collections.abc.Mapping[str, typing.Any]": {"text": text},
     }

@@ -52,7 +52,7 @@ def rule(wish: Wish, rules: Rules) -> tuple[Ruling, str]:
         return Ruling.ALLOWED, ""
     if wish.kind == SWITCH:
         return Ruling.REFUSED, "The mode of a session is set by the run."
-    if rules.read_only and not (wish.kind == COMMAND and rules.mode == RUNS_COMMANDS):
+    if rules.read_only and not (wish.kind == COMMAND and rules.mode in RUNS_COMMANDS):
         return Ruling.REFUSED, f'A run in the mode "{rules.mode}" only reads.'
     if wish.kind in CHANGES:
         return _change(wish, rules)

@@ -9,7 +9,9 @@ from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
     ANY_STATUS,
+    NAMELESS,
     ORIGIN,
+    REQUESTER,
     Category,
     Pipeline,
     PromptType,
@@ -49,7 +51,7 @@ class Graph:
         self._outcomes = registry.outcomes
         self._place = {t.id: i for i, t in enumerate(pipeline.transitions)}
         named = {
-            s: [t.to for t in pipeline.leaving(s) if t.to != ORIGIN and t.to != s]
+            s: [t.to for t in pipeline.leaving(s) if t.to not in NAMELESS and t.to != s]
             for s in self.statuses
         }
         self.reachable = closure([pipeline.initial.id], lambda s: named[s])
@@ -108,8 +110,21 @@ class Graph:
     def _edges(self, status: str) -> Iterable[Edge]:
         for transition in self.pipeline.leaving(status):
             to = transition.to
-            targets = self.origins(status) if to == ORIGIN else (to,)
+            nameless = {ORIGIN: self.origins, REQUESTER: self._requesters}.get(to)
+            targets = nameless(status) if nameless else (to,)
             yield Edge(self._place[transition.id], transition, status, targets)
+
+    def _requesters(self, status: str) -> tuple[str, ...]:
+        """The active statuses that have the agent of this one run again."""
+        return tuple(
+            s
+            for s in self.statuses
+            if self._is_active(s)
+            and any(
+                t.trigger.type is TriggerType.LOOP_BACK and t.to == status
+                for t in self.pipeline.leaving(s)
+            )
+        )
 
     def _is_active(self, status: str) -> bool:
         return self.statuses[status].category is Category.ACTIVE

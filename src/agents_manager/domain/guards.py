@@ -6,10 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
+from agents_manager.domain.stages.course import NO_STAGES, SAME_FAILURE, StageFacts
 from agents_manager.domain.task import GuardCheck, PullRequest, PullState
 from agents_manager.domain.value import Value
 
@@ -65,6 +67,11 @@ class Facts:
     spent_usd: float | None = 0.0
     """None when the cost of any run is unknown."""
     admin: bool = False
+    files: int = 0
+    """How many the task's work changes."""
+    confirms_spec: bool = False
+    """Whether a person looks at what is to be built before anybody builds it."""
+    stages: StageFacts = NO_STAGES
 
 
 MAX_REASON = 1_000
@@ -285,6 +292,77 @@ def within_budget(facts: Facts, params: Mapping[str, Any]) -> Verdict:
     return within, f"${facts.spent_usd:.2f} of ${float(limit):.2f} are spent."
 
 
+def payload_is(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """What the agent ended with, or a person answered, has this value in this field."""
+    field, wanted = str(params["field"]), params["value"]
+    if facts.fired.payload is None or field not in facts.fired.payload:
+        return False, f'There is no "{field}".'
+    said = facts.fired.payload[field]
+    return said == wanted, f"The {field} is {said}."
+
+
+def work_changed(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The work of the task changes a file."""
+    if facts.files:
+        return True, f"{counted_as(facts.files, 'file')} changed."
+    return False, "No file changed."
+
+
+def batches_remain(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """The plan has a batch that nobody has built."""
+    if facts.stages.batches:
+        return True, f"Batch {facts.stages.batches[0]} has not been built."
+    return False, "The plan has no batch that is still to be built."
+
+
+def tests_can_be_written(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """The work changes a file, and the profile of the repository has a command that tests it."""
+    changed, reason = work_changed(facts, params)
+    if not changed:
+        return False, reason
+    if facts.stages.test_command is None:
+        return False, "The profile of the repository has no test command."
+    return True, f"Tests are run by: {facts.stages.test_command}"
+
+
+def needs_debugging(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """A builder ended in trouble that no debugger has seen to."""
+    if facts.stages.to_debug:
+        return True, f"{', '.join(facts.stages.to_debug)} ended in trouble."
+    return False, "No builder needs debugging, and nobody requested it."
+
+
+def confirms_spec(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """A person confirms what is to be built before anybody builds it (`staged.confirmSpec`)."""
+    if facts.confirms_spec:
+        return True, "A person confirms the task specification."
+    return False, "Nobody is asked to confirm the task specification (staged.confirmSpec)."
+
+
+def was_requested(facts: Facts, _: Mapping[str, Any]) -> Verdict:
+    """An agent had this one run again, and control goes straight back to it."""
+    if facts.stages.requester:
+        return True, f"The agent in {facts.stages.requester} had asked for it."
+    return False, "No agent waits for it."
+
+
+def loop_backs_within(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """Agents had each other run again fewer than `edge` times on this way and `task` times in all
+    since the last grant, and did not say the same three times in a row."""
+    stages, edge, task = facts.stages, int(params["edge"]), int(params["task"])
+    way = "{source_agent} → {target_agent}".format_map(facts.fired.payload or NOBODY)
+    if stages.alike >= SAME_FAILURE:
+        return False, f"{way} failed {stages.alike} times in a row in the same way."
+    if stages.on_edge >= edge:
+        return False, f"{way} was gone {stages.on_edge} times; at most {edge} are allowed."
+    if stages.loop_backs >= task:
+        return False, f"There were {stages.loop_backs} loop-backs; a task has at most {task}."
+    return True, f"{way}: {stages.on_edge + 1} of {edge}; {stages.loop_backs + 1} of {task} in all."
+
+
+NOBODY = {"source_agent": "nobody", "target_agent": "nobody"}
+
+
 def is_admin(facts: Facts, _: Mapping[str, Any]) -> Verdict:
     """An admin makes the move."""
     return facts.admin, "An admin asked." if facts.admin else "Only an admin may do this."
@@ -315,6 +393,14 @@ BUILT_IN: Mapping[str, Guard] = {
         has_final_pr,
         checks_passed,
         has_document,
+        payload_is,
+        work_changed,
+        batches_remain,
+        tests_can_be_written,
+        needs_debugging,
+        confirms_spec,
+        was_requested,
+        loop_backs_within,
     )
 }
 
@@ -336,7 +422,23 @@ class WithinBudget(Value):
     """How much the task may spend; no limit, where left out."""
 
 
+class PayloadIs(Value):
+    field: str
+    """The field of what the agent ended with."""
+    value: str | int | bool
+    """What it has to be."""
+
+
+class LoopBacksWithin(Value):
+    edge: int = Field(ge=1)
+    """How often one agent may have another run again."""
+    task: int = Field(ge=1)
+    """How often agents may do so in the whole task."""
+
+
 GUARD_PARAMS: Mapping[str, type[Value]] = {
+    "payload_is": PayloadIs,
+    "loop_backs_within": LoopBacksWithin,
     "max_iterations": MaxIterations,
     "has_payload_response": HasPayloadResponse,
     "within_budget": WithinBudget,

@@ -14,7 +14,8 @@ from agents_manager.domain.lint_waits import waits
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
     ANY_STATUS,
-    ORIGIN,
+    NAMELESS,
+    REQUESTER,
     Category,
     Pipeline,
     Policy,
@@ -223,14 +224,23 @@ def _not_working(graph: Graph, status: str) -> str:
 def _lost_origins(graph: Graph) -> Iterator[Finding]:
     ways: dict[int, list[Edge]] = defaultdict(list)
     for edge in graph.edges():
-        if edge.transition.to == ORIGIN:
+        if edge.transition.to in NAMELESS:
             ways[edge.index].append(edge)
     for index, edges in ways.items():
-        if not any(edge.targets for edge in edges):
+        if any(edge.targets for edge in edges):
+            continue
+        source, to = edges[0].transition.source, edges[0].transition.to
+        if to == REQUESTER:
+            yield error(
+                "no_requester",
+                f"transitions.{index}.to",
+                f'No loop_back leads to "{source}", so {to} stands for nothing.',
+                "Name the status it should lead to.",
+            )
+        else:
             yield error(
                 "no_origin",
                 f"transitions.{index}.to",
-                f'No active status can come before "{edges[0].transition.source}", '
-                "so $origin stands for nothing.",
+                f'No active status can come before "{source}", so {to} stands for nothing.',
                 "Name the status it should lead to.",
             )

@@ -6,8 +6,10 @@ from itertools import chain
 
 from agents_manager.domain.finding import Finding, error
 from agents_manager.domain.graph import Edge, Graph, circles, path
-from agents_manager.domain.pipeline import TriggerType
+from agents_manager.domain.pipeline import REQUESTER, TriggerType
 
+_BY_AGENTS = frozenset({TriggerType.AGENT_OUTCOME, TriggerType.AGENT_ERROR})
+_RUN_OUT = frozenset({"loop_backs_within", "batches_remain"})
 UNATTENDED = frozenset(
     {
         TriggerType.AGENT_OUTCOME,
@@ -27,6 +29,10 @@ def endless(graph: Graph) -> Iterator[Finding]:
     for edge in graph.edges():
         if edge.kind not in UNATTENDED:
             continue
+        if edge.transition.to == REQUESTER or _runs_out(edge):
+            continue
+        if edge.wild and edge.kind in _BY_AGENTS and graph.statuses[edge.source].awaits_human:
+            continue  # Nobody works where a person is waited for.
         status = _cap(edge)
         if status is None:
             free[edge.source].append(edge)
@@ -35,6 +41,12 @@ def endless(graph: Graph) -> Iterator[Finding]:
     for circle in circles(free):
         yield _circle(circle, "")
     yield from _capped_in_vain(free, capped)
+
+
+def _runs_out(edge: Edge) -> bool:
+    """Whether it is gone so often and no more, wherever it leads: there are so many batches, and so
+    many loop-backs, each of which is returned from once."""
+    return any(g.type in _RUN_OUT and not g.negate for g in edge.transition.guards)
 
 
 def _capped_in_vain(

@@ -8,7 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from agents_manager.domain.finding import Finding, error, warning
 from agents_manager.domain.graph import Edge, Graph
 from agents_manager.domain.guards import Facts, Fired, has_payload_response
-from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
+from agents_manager.domain.pipeline import (
+    CHOSEN,
+    GuardSpec,
+    PromptType,
+    Trigger,
+    TriggerType,
+)
 
 NEVER_TOGETHER: Sequence[frozenset[str]] = (
     frozenset({"review_approved", "review_changes_requested"}),
@@ -24,14 +30,18 @@ _SPLIT_GUARDS = frozenset({"split_approved", "split_rejected"})
 _BY_NOBODY = frozenset({TriggerType.AGENT_OUTCOME, TriggerType.AGENT_ERROR, TriggerType.AUTO})
 REVIEW = Trigger(type=TriggerType.REVIEW_SUBMITTED)
 RESPONSE = Trigger(type=TriggerType.PROMPT_RESPONSE)
-MANUAL = Trigger(type=TriggerType.MANUAL)
 
 
 def contradiction(guards: Iterable[GuardSpec]) -> str | None:
     """Guards that cannot all pass, as words; None when they may."""
     plain: dict[tuple[str, str], bool] = {}
     names: set[str] = set()
+    values: dict[str, str] = {}
     for guard in guards:
+        if guard.type == "payload_is" and not guard.negate:
+            field, value = str(guard.params.get("field")), str(guard.params.get("value"))
+            if values.setdefault(field, value) != value:
+                return f"payload_is {field} {values[field]} and {value}"
         key = (guard.type, json.dumps(guard.params, sort_keys=True, default=str))
         if plain.setdefault(key, guard.negate) is not guard.negate:
             return f"{guard.type} and not {guard.type}"
@@ -113,8 +123,8 @@ def competing(graph: Graph) -> Iterator[Finding]:
 
 
 def _rivals(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
-    """Edges that hear the same thing. One with its own `from` beats one from `*`; of manual ones
-    people choose the target."""
+    """Edges that hear the same thing. One with its own `from` beats one from `*`; of some the
+    target is chosen."""
     groups: dict[tuple[bool, str, str], list[Edge]] = defaultdict(list)
     answers = _named((RESPONSE, REVIEW))
     heard = _named(e.transition.trigger for e in edges if e.kind is not TriggerType.ANY)
@@ -122,7 +132,7 @@ def _rivals(edges: Sequence[Edge]) -> Iterator[list[Edge]]:
         own = heard if edge.kind is TriggerType.ANY else _named([edge.transition.trigger])
         for name, trigger in {**own, **answers}.items():
             if edge.hears(trigger):
-                chosen = edge.transition.to if trigger == MANUAL else ""
+                chosen = edge.transition.to if trigger.type in CHOSEN else ""
                 groups[edge.wild, name, chosen].append(edge)
     yield from (group for group in groups.values() if len(group) > 1)
 

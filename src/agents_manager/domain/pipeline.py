@@ -15,6 +15,10 @@ from agents_manager.domain.value import Value, known_keys
 from agents_manager.errors import InvalidPipeline, closest
 
 ORIGIN = "$origin"
+REQUESTER = "$requester"
+"""The status whose agent had the one of this status run again."""
+NAMELESS = frozenset({ORIGIN, REQUESTER})
+"""Targets that the past of a task puts a status to."""
 ANY_STATUS = "*"
 
 OUTCOME_ALIASES: Mapping[str, str] = {"plan_ready": "plan_complete"}
@@ -147,6 +151,8 @@ class Transition(Value):
     trigger: Trigger
     guards: tuple[GuardSpec, ...] = ()
     hooks: tuple[HookSpec, ...] = ()
+    skips: Mapping[str, str] = Field(default_factory=dict[str, str])
+    """Statuses that are left out by going this way, each with the guard that says why."""
 
     @property
     def title(self) -> str:
@@ -154,6 +160,8 @@ class Transition(Value):
 
 
 AGENT_HOOKS = frozenset({"start_agent", "start_phase_agent"})
+CHOSEN = frozenset({TriggerType.MANUAL, TriggerType.LOOP_BACK})
+"""Triggers that say where they want to go."""
 
 
 class Pipeline(Value):
@@ -198,8 +206,8 @@ class Pipeline(Value):
         return self.status(status_id).category is Category.ACTIVE
 
     def leaving(self, status_id: str) -> list[Transition]:
-        """Transitions out of a status. An explicit `from` beats `*` for the same trigger; of manual
-        ones, where people choose the target, for the same target."""
+        """Transitions out of a status. An explicit `from` beats `*` for the same trigger; where the
+        target is chosen, for the same target."""
         explicit = self._by_source.get(status_id, [])
         if self.is_final(status_id):
             return list(explicit)
@@ -207,13 +215,14 @@ class Pipeline(Value):
         return explicit + [
             t
             for t in self._by_source.get(ANY_STATUS, [])
-            if t.to != status_id and _claim(t) not in taken
+            if (t.to != status_id or t.trigger.type is TriggerType.LOOP_BACK)
+            and _claim(t) not in taken
         ]
 
 
 def _claim(transition: Transition) -> tuple[Trigger, str | None]:
-    manual = transition.trigger.type is TriggerType.MANUAL
-    return transition.trigger, transition.to if manual else None
+    chosen = transition.trigger.type in CHOSEN
+    return transition.trigger, transition.to if chosen else None
 
 
 def _position(status: Status) -> int:
@@ -311,8 +320,16 @@ def _shape_problems(pipeline: Pipeline) -> Sequence[str]:
     for i, t in enumerate(pipeline.transitions):
         if t.source != ANY_STATUS and t.source not in known:
             problems.append(f"transitions.{i}.from: {no_status(t.source, known)}")
-        if t.to != ORIGIN and t.to not in known:
+        if t.to not in NAMELESS and t.to not in known:
             problems.append(f"transitions.{i}.to: {no_status(t.to, known)}")
+        for skipped, guard in t.skips.items():
+            if skipped not in known:
+                problems.append(f"transitions.{i}.skips: {no_status(skipped, known)}")
+            if guard not in {g.type for g in t.guards}:
+                problems.append(
+                    f'transitions.{i}.skips: "{guard}" is no guard of this transition, so it'
+                    f' cannot say why "{skipped}" is left out'
+                )
     return problems
 
 

@@ -1,12 +1,14 @@
 """The breaker: agents that end the same way and leave the same work, time after time, will not get
 any further by themselves."""
 
+import json
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
 from agents_manager.domain.pipeline import TriggerType
 from agents_manager.domain.run import Run
+from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import ActorType, History
 
 TIMES = 3
@@ -19,6 +21,12 @@ def ended_with(run: Run) -> str:
     if run.error is None:
         return run.outcome or ""
     return _VARIES.sub("*", f"{run.error.error_class}: {run.error.error}")
+
+
+def _fingerprint(run: Run) -> str:
+    """Of stages also what they say, which is their work."""
+    said = json.dumps(run.payload, sort_keys=True) if run.outcome in BY_OUTCOME else ""
+    return f"{ended_with(run)}{said}"
 
 
 def heard_at(entries: Sequence[History]) -> datetime | None:
@@ -40,5 +48,5 @@ def last_alike(runs: Sequence[Run], since: datetime | None) -> Sequence[Run]:
         and (since is None or run.created_at >= since)
     ]
     last = same_work[-TIMES:]
-    alike = len(last) == TIMES and len({ended_with(run) for run in last}) == 1
+    alike = len(last) == TIMES and len({_fingerprint(run) for run in last}) == 1
     return last if alike and all(run.head_sha for run in last) else []

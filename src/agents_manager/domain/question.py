@@ -28,6 +28,8 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.transition import Refused
 
 REVIEWS = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
+CAPS = frozenset({"max_iterations", "loop_backs_within"})
+"""Guards that a grant lets begin anew."""
 _FOR_ADMINS = (PromptType.CHOICE, PromptType.BUDGET)
 
 
@@ -102,7 +104,7 @@ def ways_out(refused: Refused, *, rerun: bool) -> list[Choice]:
     """What a person may do about a refused move besides the moves of the graph."""
     ways: list[Choice] = []
     failed = [g.name for c in refused.candidates for g in c.checks if not g.passed]
-    if "max_iterations" in failed:
+    if not CAPS.isdisjoint(failed):
         ways.append(Choice(id="grant", label="Grant more rounds", action="grant"))
     if rerun:
         ways.append(Choice(id="rerun", label="Run the agent again", action="rerun"))

@@ -11,7 +11,7 @@ from agents_manager.domain.guards import Guard
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.pipeline import (
     BROUGHT,
-    ORIGIN,
+    NAMELESS,
     GuardSpec,
     HookSpec,
     Pipeline,
@@ -115,7 +115,7 @@ class Registry:
 
 def _can_enter(pipeline: Pipeline, to: str, known: Outcome) -> bool:
     """A status that waits for a person is entered with a question."""
-    if to == ORIGIN or not pipeline.awaits_human(to):
+    if to in NAMELESS or not pipeline.awaits_human(to):
         return True
     prompt = pipeline.status(to).prompt
     if prompt is None:

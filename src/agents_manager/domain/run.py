@@ -8,6 +8,7 @@ from typing import Any
 
 from agents_manager.domain.ids import EffectId, ProjectId, RunId, TaskId
 from agents_manager.domain.run_settings import NONE, Overrides, RunSetting
+from agents_manager.domain.stages.table import READERS, READERS_WITH_COMMANDS
 from agents_manager.domain.value import Value
 
 
@@ -92,10 +93,10 @@ class Limits(Value):
 
 UNSANDBOXED = "none"
 
-READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design"})
+READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design", *READERS})
 """Modes whose result is what the agent says; they have no work to commit."""
-RUNS_COMMANDS = "investigate"
-"""The one of them that must be able to run the project."""
+RUNS_COMMANDS = frozenset({"investigate", *READERS_WITH_COMMANDS})
+"""Those of them that must be able to run the project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ def _outcome(walk: Walk, ending: Ending, by: str) -> None:
         return
     assert isinstance(reading, Reported)
     walk.live = None
-    walk.world = walk.world.reported(walk.registry.outcomes[reading.name])
+    walk.world = walk.world.reported(walk.registry.outcomes[reading.name], reading.payload)
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=reading.name)
     walk.report(Fired(trigger=trigger, payload=reading.payload), by)
 

@@ -12,6 +12,9 @@ from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import PromptType
+from agents_manager.domain.stages.course import StageFacts, test_command
+from agents_manager.domain.stages.outputs import RepoProfile
+from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.errors import HookFailed
 
@@ -29,6 +32,9 @@ class World:
     """Whether the project has any; without, `run_checks` succeeds and nothing has passed."""
     checks_passed: bool | None = None
     agent_reviews: bool = False
+    confirms_spec: bool = True
+    stages: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    """What stages ended with."""
     phases: tuple[Phase, ...] = ()
     pulls: tuple[PullRequest, ...] = ()
 
@@ -78,10 +84,32 @@ class World:
             review=review,
             agent_reviews=self.agent_reviews,
             admin=admin,
+            files=self.commits,
+            confirms_spec=self.confirms_spec,
+            stages=self._stage_facts(),
         )
 
-    def reported(self, outcome: Outcome) -> "World":
+    def _stage_facts(self) -> StageFacts:
+        """Batches are built one by one; agents of a simulation request nobody."""
+        batches: list[int] = []
+        command = None
+        for name, payload in self.stages:
+            if name == "implementation_plan":
+                batches = [batch["number"] for batch in payload["batches"]]
+            elif name == "build_report":
+                batches = batches[1:]
+            elif name == "repo_profile":
+                command = test_command(RepoProfile.model_validate(payload))
+        return StageFacts(batches=tuple(batches), test_command=command)
+
+    def reported(self, outcome: Outcome, payload: Mapping[str, Any] | None) -> "World":
         """After an agent ended so: its document is kept, or its work is committed."""
+        stage = BY_OUTCOME.get(outcome.name)
+        if stage is not None:
+            work = self.commits + stage.writes
+            spec = "The document of the simulation." if outcome.name == "task_spec" else self.plan
+            told = (*self.stages, (outcome.name, payload or {}))
+            return replace(self, stages=told, commits=work, plan=spec)
         if outcome.prompt is PromptType.DOCUMENT_REVIEW:
             return replace(self, plan="The document of the simulation.")
         if outcome.prompt is PromptType.REVIEW and outcome.payload is None:

@@ -5,15 +5,17 @@ agent."""
 import re
 from collections.abc import Mapping
 
+from agents_manager.domain.stages.table import BY_ROLE
 from agents_manager.errors import InvalidConfig, closest
 
-MODES = ("plan", "implement", "review", "investigate", "design")
+MODES = ("plan", "implement", "review", "investigate", "design", *BY_ROLE)
 PLACES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(MODES, ()),
     "reading": (),
     "outcome": ("outcomes",),
     "repair": ("reason",),
     "fix": ("failed",),
+    "request": ("agents",),
 }
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 

@@ -10,7 +10,9 @@ from agents_manager.domain.phase import upcoming
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
     ANY_STATUS,
+    CHOSEN,
     ORIGIN,
+    REQUESTER,
     HookSpec,
     Pipeline,
     Transition,
@@ -26,6 +28,7 @@ class Refusal(StrEnum):
     GUARDS = "guards"
     AMBIGUOUS = "ambiguous"
     NO_ORIGIN = "no_origin"
+    NO_REQUESTER = "no_requester"
     HOOKS = "hooks"
     NOTHING_TO_ASK = "nothing_to_ask"
     AGENT_RUNNING = "agent_running"
@@ -55,6 +58,12 @@ class Moved:
     checks: tuple[GuardCheck, ...]
     forced: bool = False
 
+    @property
+    def skipped(self) -> dict[str, str]:
+        """The statuses that are left out by going this way, and why."""
+        reasons = {check.name.removeprefix("not "): check.reason for check in self.checks}
+        return {status: reasons[guard] for status, guard in self.transition.skips.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -81,23 +90,21 @@ def candidates(
     """Every transition that listens to what fired, with its guards checked."""
     fired = facts.fired
     listening = [t for t in pipeline.leaving(status) if matches(t.trigger, t.guards, fired)]
+    targets = {ORIGIN: origin, REQUESTER: facts.stages.requester}
     return [
-        Candidate(t, tuple(check(g, facts, registry.guards) for g in t.guards), _target(t, origin))
+        Candidate(t, tuple(check(g, facts, registry.guards) for g in t.guards), to)
         for t in _explicit_first(listening, fired.trigger.type)
-        if (fired.to is None or fired.to in (t.to, _target(t, origin)))
+        for to in [targets.get(t.to, t.to)]
+        if (fired.to is None or fired.to in (t.to, to))
         and (fired.transition_id is None or t.id == fired.transition_id)
     ]
 
 
-def _target(transition: Transition, origin: str | None) -> str | None:
-    return origin if transition.to == ORIGIN else transition.to
-
-
 def _explicit_first(listening: list[Transition], kind: TriggerType) -> list[Transition]:
-    """An explicit `from` beats `*` also where the two listen by different triggers; of manual
-    moves only for the same target, since there people choose."""
+    """An explicit `from` beats `*` also where the two listen by different triggers; where the
+    target is chosen, only for the same one."""
     explicit = [t for t in listening if t.source != ANY_STATUS]
-    if kind is TriggerType.MANUAL:
+    if kind in CHOSEN:
         taken = {t.to for t in explicit}
         return [t for t in listening if t.source != ANY_STATUS or t.to not in taken]
     return explicit or listening
@@ -129,6 +136,11 @@ def decide(
             Refusal.AMBIGUOUS, (f"Several transitions take {facts.fired}: {names}.",), tuple(found)
         )
     chosen = allowed[0]
+    if chosen.to is None and chosen.transition.to == REQUESTER:
+        reason = (
+            f'No agent asked for what was done in "{status}", so there is nobody to go back to.'
+        )
+        return Refused(Refusal.NO_REQUESTER, (reason,), (chosen,))
     if chosen.to is None:
         reason = f'"{status}" was not entered from an active status, so there is no way back.'
         return Refused(Refusal.NO_ORIGIN, (reason,), (chosen,))
@@ -179,7 +191,7 @@ def _nothing_listens(pipeline: Pipeline, status: str, origin: str | None, facts:
     if fired.trigger.type is not TriggerType.MANUAL:
         return f'Nothing in pipeline "{pipeline.id}" takes {fired} from "{status}".'
     targets = (
-        _target(t, origin)
+        {ORIGIN: origin, REQUESTER: facts.stages.requester}.get(t.to, t.to)
         for t in pipeline.leaving(status)
         if t.trigger.type in (TriggerType.MANUAL, TriggerType.ANY)
     )

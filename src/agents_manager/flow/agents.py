@@ -112,6 +112,14 @@ def reviewer(s: Services, project: Project) -> str | None:
         return None
 
 
+def confirms_spec(s: Services, project: Project) -> bool:
+    """Whether a person confirms what is to be built; a broken configuration takes nobody's say."""
+    try:
+        return s.configs.of(project).confirm_spec
+    except InvalidConfig:
+        return True
+
+
 def of_role(s: Services, project: Project, mode: str) -> str | None:
     """The agent that the project has for a mode, which is the role of its run."""
     named = reviewer(s, project) if mode == REVIEW else None

@@ -12,7 +12,7 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.question import REVIEWS
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Task
-from agents_manager.flow import agents
+from agents_manager.flow import agents, stages
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -53,6 +53,9 @@ def gather(tx: Tx, s: Services, task: Task, fired: Fired, actor: Actor) -> Facts
         agent_reviews=_agent_reviews(tx, s, task),
         spent_usd=sum(known) if len(known) == len(costs) else None,
         admin=actor.admin,
+        files=int(change.get("files", 0)),
+        confirms_spec=_confirms_spec(tx, s, task),
+        stages=stages.facts(tx, task, fired),
     )
 
 
@@ -94,11 +97,21 @@ def _pipeline(tx: Tx, task: Task) -> Pipeline:
 
 
 def _agent_reviews(tx: Tx, s: Services, task: Task) -> bool:
-    """Looked up only where it is asked for, as it means reading the configuration."""
-    leaving = _pipeline(tx, task).leaving(task.status)
-    if not any(guard.type == "agent_reviews" for t in leaving for guard in t.guards):
+    if not _guarded(tx, task, "agent_reviews"):
         return False
     return agents.reviewer(s, tx.projects.get(task.project_id)) is not None
+
+
+def _confirms_spec(tx: Tx, s: Services, task: Task) -> bool:
+    if not _guarded(tx, task, "confirms_spec"):
+        return False
+    return agents.confirms_spec(s, tx.projects.get(task.project_id))
+
+
+def _guarded(tx: Tx, task: Task, name: str) -> bool:
+    """Settings are looked up only where they are asked for, as it means reading files."""
+    leaving = _pipeline(tx, task).leaving(task.status)
+    return any(guard.type == name for t in leaving for guard in t.guards)
 
 
 def _review(

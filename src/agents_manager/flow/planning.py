@@ -24,9 +24,10 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
+from agents_manager.domain.stages.course import delivered
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
-from agents_manager.flow import agents, phases
+from agents_manager.flow import agents, phases, stages
 from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
@@ -130,7 +131,9 @@ def _effect(
 ) -> Effect | None:
     match hook.type:
         case "start_agent" | "start_phase_agent":
-            return StartAgent(run_id=_queue_run(tx, s, task, hook, effect_id, resume, own))
+            run_id = _queue_run(tx, s, task, hook, effect_id, resume, own)
+            stages.begun(tx, s, task, run_id, fired)
+            return StartAgent(run_id=run_id)
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")
             return Notify(title=title, body=str(hook.params.get("body", "")), of_move=True)
@@ -187,10 +190,12 @@ def _queue_run(
     resume: ResumePoint,
     own: Mapping[str, Any],
 ) -> RunId:
-    """The hook's own mode and agent win; the resume point and the role fill what is left out. A
+    """The hook's own mode and agent win; then the role of the status, and the resume point. A
     session is gone on with only by the same agent in the same mode, so a reviewer never has that of
     the author; then what was set for its run stays set."""
-    mode = str(hook.params.get("mode") or resume.mode or DEFAULT_MODE)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    role = pipeline.status(task.status).role
+    mode = str(hook.params.get("mode") or role or resume.mode or DEFAULT_MODE)
     named = hook.params.get("agent") or hook.params.get("agentType")
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
@@ -202,6 +207,8 @@ def _queue_run(
     before = next((r for r in runs if r.id == resume.run), None)
     was_in = before.phase_id if before else None
     same = mode == resume.mode and agent == resume.agent and phase_id == was_in
+    # Whoever delivered what its stage is for is done; the next one of its role begins anew.
+    same = same and not (before and delivered(before))
     kept = before.overrides.run if before and same else NOTHING
     overrides = Overrides(
         role=agents.settings_of_role(s, project, mode, agent),

@@ -23,7 +23,7 @@ from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result
 from agents_manager.domain.template import MODES
 from agents_manager.domain.trail import RETRY, arrival, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
-from agents_manager.flow import asking, facts, planning, transitions
+from agents_manager.flow import asking, facts, loop_backs, planning, transitions
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -93,6 +93,8 @@ def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transition
     """Fires once more what an earlier move was fired by."""
     entry = tx.history.get(history_id)
     kind = TriggerType(entry.trigger)
+    if kind is TriggerType.AGENT_OUTCOME:
+        loop_backs.dropped(tx, s, entry.task_id, actor)
     fired = Fired(
         trigger=Trigger(type=kind, outcome=entry.outcome),
         transition_id=entry.transition_id,
@@ -117,6 +119,7 @@ def grant(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
     _standing_entry(tx, s, task, Result.GRANTED, TriggerType.MANUAL, actor)
     tx.events.add(task_id, event.RoundsGranted(by=actor.name), actor, now)
     transitions.recheck(tx, s, task_id)
+    loop_backs.taken_up(tx, s, task_id, actor)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ from agents_manager.domain.transition import (
     in_the_way,
 )
 from agents_manager.errors import StaleTask
-from agents_manager.flow import asking, facts, issues, planning
+from agents_manager.flow import asking, facts, issues, planning, stages
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -209,6 +209,9 @@ def _write(
         source=task.status, to=decision.to, trigger=str(fired), forced=decision.forced
     )
     tx.events.add(task.id, changed, actor, now)
+    if decision.transition.skips:
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        stages.skipped(tx, s, moved, pipeline, decision.skipped)
     rows = planning.effects(tx, s, moved, decision.hooks, fired, history_id, resume)
     entry = History(
         id=history_id,

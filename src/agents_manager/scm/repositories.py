@@ -39,6 +39,7 @@ from agents_manager.scm.git import (
     first_error,
     git,
     locked,
+    signed,
 )
 from agents_manager.scm.remotes import Remote
 
@@ -147,6 +148,19 @@ class Repositories:
         if head is None:
             return None
         return await commits.between(place, await commits.start(place, head, base), head)
+
+    async def take_back(self, repo: Path, branch: str, sha: str, message: str) -> None:
+        common = await common_dir(repo)
+        store = Place(git_dir=common)
+        async with locked(common):
+            tip = await branch_tip(store, branch)
+            assert tip
+            then = (await git(store, "rev-parse", f"{sha}^{{tree}}")).line
+            if then == (await git(store, "rev-parse", f"{tip}^{{tree}}")).line:
+                return
+            order = ("commit-tree", then, "-p", tip, "-F", "-")
+            made = await git(await signed(store), *order, input=message.encode())
+            await git(store, "update-ref", f"refs/heads/{branch}", made.line, tip)
 
     async def saved(self, repo: Path) -> list[SavedRef]:
         return await restoring.saved(Place(git_dir=await common_dir(repo)))

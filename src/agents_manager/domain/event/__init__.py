@@ -60,6 +60,20 @@ from agents_manager.domain.event.runs import (
     TranscriptsRemoved,
     UsageRefused,
 )
+from agents_manager.domain.event.stages import (
+    BatchesSerial,
+    BuilderAssigned,
+    BuilderEnded,
+    BuilderStrayed,
+    LoopBackCompleted,
+    LoopBackDispatched,
+    LoopBackRequested,
+    LoopBackReturned,
+    LoopBackStopped,
+    StageRetried,
+    StageSkipped,
+    WorkDiscarded,
+)
 from agents_manager.domain.event.tasks import (
     AutoStopped,
     HookFailed,
@@ -180,6 +194,18 @@ Event = Annotated[
     | UsageRefused
     | BudgetNear
     | BudgetGranted
+    | BatchesSerial
+    | BuilderAssigned
+    | BuilderEnded
+    | BuilderStrayed
+    | LoopBackCompleted
+    | LoopBackDispatched
+    | LoopBackRequested
+    | LoopBackReturned
+    | LoopBackStopped
+    | StageRetried
+    | StageSkipped
+    | WorkDiscarded
     | Noted,
     Field(discriminator="type"),
 ]

@@ -27,6 +27,8 @@ class Stage:
     many: bool = False
     """Whether its outputs are kept all, not the last alone."""
     writes: bool = False
+    commands: bool = True
+    """Whether it runs the project."""
     mandatory: bool = True
 
     @property
@@ -40,6 +42,7 @@ STAGES = (
     Stage(
         number=-1,
         role="prompt-optimizer",
+        commands=False,
         output=outputs.OptimizedPrompt,
         field="stage_neg1_prompt",
         title="Optimized Prompt",
@@ -48,6 +51,7 @@ STAGES = (
     Stage(
         number=0,
         role="task-breakdown",
+        commands=False,
         output=outputs.TaskSpec,
         field="stage_0_taskspec",
         title="TaskSpec",
@@ -65,6 +69,7 @@ STAGES = (
     Stage(
         number=2,
         role="plan-agent",
+        commands=False,
         output=outputs.ImplementationPlan,
         field="stage_2_plan",
         title="Implementation Plan",
@@ -74,6 +79,7 @@ STAGES = (
     Stage(
         number=3,
         role="docs-researcher",
+        commands=False,
         output=outputs.DocsResearchOutput,
         field="stage_3_docs",
         title="Documentation",
@@ -164,6 +170,7 @@ STAGES = (
     Stage(
         number=8,
         role=DECIDER,
+        commands=False,
         output=outputs.Decision,
         field=None,
         title="Decision",
@@ -171,6 +178,12 @@ STAGES = (
         given=_ALL,
     ),
 )
+MANY_GIVEN = 5
+"""Who is given the outputs of more stages than that gets them in brief."""
+READERS = frozenset(stage.role for stage in STAGES if not stage.writes)
+"""Roles that change nothing."""
+READERS_WITH_COMMANDS = frozenset(s.role for s in STAGES if s.commands and not s.writes)
+WRITERS = frozenset(stage.role for stage in STAGES if stage.writes)
 BY_NUMBER: Mapping[float, Stage] = {stage.number: stage for stage in STAGES}
 BY_ROLE: Mapping[str, Stage] = {stage.role: stage for stage in STAGES}
 BY_OUTCOME: Mapping[str, Stage] = {stage.outcome: stage for stage in STAGES}

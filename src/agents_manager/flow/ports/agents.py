@@ -80,7 +80,7 @@ class Turn:
     @property
     def only_reads(self) -> bool:
         """Whether it neither changes files nor runs the project."""
-        return self.read_only and self.run.mode != RUNS_COMMANDS
+        return self.read_only and self.run.mode not in RUNS_COMMANDS
 
     @property
     def kept(self) -> bool:

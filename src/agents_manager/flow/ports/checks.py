@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agents_manager.domain.stages.table import WRITERS
 from agents_manager.flow.ports.workspaces import Reach, Workspace
 
 
@@ -19,10 +20,13 @@ class CheckSpec:
     timeout_s: float
 
     def follows(self, mode: str) -> bool:
-        return mode in self.modes or ANY_MODE in self.modes
+        """One that follows `implement` follows every role that changes the work."""
+        at_work = IMPLEMENT if mode in WRITERS else mode
+        return not {mode, at_work, ANY_MODE}.isdisjoint(self.modes)
 
 
 ANY_MODE = "*"
+IMPLEMENT = "implement"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,6 +80,8 @@ class ProjectConfig:
     review_agent: str | None
     """The agent that reviews work before people do."""
     roles: Mapping[str, Role]
+    confirm_spec: bool
+    """Whether a person confirms what a staged task is to build."""
     assume_approved: bool
     """Whether a review by an agent that ends without an outcome is an approval."""
     commands: Mapping[str, str]

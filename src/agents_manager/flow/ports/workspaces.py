@@ -223,6 +223,11 @@ class Workspaces(Protocol):
         there, through a link, and, unless told to replace it, over other content."""
         ...
 
+    async def take_back(self, repo: Path, branch: str, sha: str, message: str) -> None:
+        """Makes the branch hold what it held at an earlier commit, by a commit on top; nothing
+        where it does already. The next `prepare` brings workspaces there."""
+        ...
+
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         """Brings the branch to the remote unless it is there already, never by force; None where
         there is no remote."""

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 from agents_manager.domain import comment, context, conversation, issue, template
@@ -16,12 +17,14 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
+from agents_manager.domain.stages.course import delivered
+from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Artifact, ArtifactType, Project, PullRequest, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import branches, comments, retries
+from agents_manager.flow import branches, comments, retries, stages
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import notes, transcripts
+from agents_manager.flow.runs import notes, stage_sections, transcripts
 from agents_manager.flow.runs.prepare import of
 
 ANSWER = "The latest answer"
@@ -103,7 +106,8 @@ async def _written(
     parts = await s.store.read(
         lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier, said)
     )
-    return _addition(agent) + context.assembled(parts, tuple(BUDGETS))
+    there = {part.heading for part in parts}
+    return _addition(agent) + context.assembled(parts, [name for name in BUDGETS if name in there])
 
 
 async def _said(s: Services, run: Run, task: Task, project: Project) -> list[Comment]:
@@ -153,23 +157,46 @@ def sections(
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
     threads = conversation.threads(said)
     rounds = conversation.rounds(prompts, runs, run, threads)
+    review = _review(rounds, run, f" {HEED}" if threads else "", show)
+    about_comments = [c for c in said if not c.review]
+    workspace = notes.of_workspace(tx, run, rules)
+    ending = _ours("How to end", _outcomes(tx, s, task, registry, how_to_end))
+    known = stages.of(tx, task) if run.mode in BY_ROLE else None
+    if known is not None:
+        before = known.before(run).unfinished(run.mode)
+        return [
+            _ours("Instructions", _instructions(s, run)),
+            replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts)),
+            *stage_sections.given(known, run, task),
+            *stage_sections.reasons(known, run, task),
+            _list(WORKSPACE, workspace, f"am task events {task.id}"),
+            _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
+            _comments(about_comments if run.mode in WRITERS else [], f"am comment list {task.id}"),
+            review,
+            _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
+            _failed(before is not None, runs, last),
+            _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
+            stage_sections.how_to_request(s, run),
+            ending,
+            _project(instructions),
+        ]
     return [
         _ours("Instructions", _instructions(s, run)),
         _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
         replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts)),
         _list(PHASES, _phases(phases), f"am phase list {task.id}"),
         _plan(task, artifacts, show),
-        _list(WORKSPACE, notes.of_workspace(tx, run, rules), f"am task events {task.id}"),
+        _list(WORKSPACE, workspace, f"am task events {task.id}"),
         _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
         _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
-        _comments([c for c in said if not c.review], f"am comment list {task.id}"),
-        _review(rounds, run, f" {HEED}" if threads else "", show),
+        _comments(about_comments, f"am comment list {task.id}"),
+        review,
         _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
         _failed(retries.automatic(tx, run), runs, last),
         _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
-        _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
+        ending,
         _project(instructions),
     ]
 
@@ -181,6 +208,9 @@ def _ended(tx: Tx, run: Run) -> list[Run]:
 
 def _alike(tx: Tx, run: Run) -> list[Run]:
     """The earlier runs that this one goes on from."""
+    if run.mode in BY_ROLE:
+        runs = reversed(_ended(tx, run))
+        return [*takewhile(lambda r: r.mode == run.mode and not delivered(r), runs)][::-1]
     return [r for r in _ended(tx, run) if (r.mode, r.phase_id) == (run.mode, run.phase_id)]
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Coroutine, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agents_manager.domain import context, event
 from agents_manager.domain.ids import RunId
@@ -81,6 +81,18 @@ async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds:
     await s.store.write(write)
     again = Again(kind="fix", round=done + 1, text="\n\n".join(_told(c) for c in failed))
     return Verdict(again=again, head_sha=verdict.get("head_sha"))
+
+
+def can_be_debugged(verdict: Verdict, config: ProjectConfig) -> bool:
+    """Whether later stages may see to what failed. A secret goes nowhere."""
+    ours = {spec.name for spec in config.checks if spec.command is None}
+    return not any(c["name"] in ours and not c["passed"] for c in verdict.get("checks", ()))
+
+
+def handed_on(verdict: Verdict) -> Verdict:
+    """The outcome, with checks that failed."""
+    kept = {name: value for name, value in verdict.items() if name not in ("error", "error_class")}
+    return cast("Verdict", kept)
 
 
 def _told(check: Check) -> str:

@@ -9,8 +9,17 @@ from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
+from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
-from agents_manager.flow import budgets, comments, remedies, retries, transitions
+from agents_manager.flow import (
+    budgets,
+    comments,
+    loop_backs,
+    remedies,
+    retries,
+    stages,
+    transitions,
+)
 from agents_manager.flow.comments import Quotes
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import progress, spending
@@ -49,6 +58,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
                 resets_at=datetime.fromisoformat(resets) if resets else None,
             )
             over_budget = verdict.get("over_budget", False)
+            _of_stage(tx, s, run_id, verdict)
             fail(tx, s, run_id, error, halted=halted, over_budget=over_budget)
         else:
             _complete(tx, s, run, verdict, lines, halted=halted)
@@ -93,9 +103,10 @@ def fail(
 
 def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None:
     actor = agent_actor(run)
+    ended = fired.trigger.outcome in BY_OUTCOME
     if halted:
         progress.halt(tx, s, run, fired, actor)
-    else:
+    elif not (ended and loop_backs.dispatched(tx, s, run.task_id, fired, actor)):
         transitions.report(tx, s, run.task_id, fired, actor)
 
 
@@ -114,6 +125,7 @@ def _complete(
     )
     actor = agent_actor(run)
     tx.events.add(run.task_id, completed, actor, now)
+    _of_stage(tx, s, run.id, verdict)
     review = question.agent_review(outcome, payload)
     if review is not None:
         said = comments.kept(tx, run.task_id, review["comments"], lines)
@@ -123,6 +135,19 @@ def _complete(
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
     _go_on(tx, s, run, fired, halted=halted)
+
+
+def _of_stage(tx: Tx, s: Services, run_id: RunId, verdict: Verdict) -> None:
+    stages.ended(
+        tx,
+        s,
+        tx.runs.get(run_id),
+        requests=verdict.get("requests", ()),
+        refused=verdict.get("refused", ()),
+        changed=verdict.get("changed", ()),
+        fix_rounds=verdict.get("fix_rounds", 0),
+        checks_passed=verdict.get("checks_passed"),
+    )
 
 
 def _reviewed(

@@ -7,6 +7,8 @@ from pathlib import Path
 from agents_manager.domain import event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
+from agents_manager.domain.stages import spec_text
+from agents_manager.domain.stages.outputs import TaskSpec
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ExternalError
 from agents_manager.flow import artifacts, branches, snapshots
@@ -19,8 +21,9 @@ DOCUMENTS = {
     "plan_complete": "Plan",
     "design_ready": "Design",
     "investigation_complete": "Investigation",
+    "task_spec": "Specification",
 }
-"""Outcomes whose result is the text of the final message, and what that is called."""
+"""Outcomes whose result is a text that people read, and what that is called."""
 
 
 async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
@@ -61,7 +64,10 @@ async def _keep_document(s: Services, run: Run, task: Task, verdict: Verdict) ->
     title = DOCUMENTS.get(verdict.get("outcome", ""))
     if title is None:
         return
-    key, data = f"{title.lower()}-{run.id}", {"text": verdict.get("document", "")}
+    text = verdict.get("document", "")
+    if verdict.get("outcome") == "task_spec":
+        text = spec_text.markdown(TaskSpec.model_validate(verdict.get("payload")))
+    key, data = f"{title.lower()}-{run.id}", {"text": text}
     kind = ArtifactType.DOCUMENT
     await s.store.write(lambda tx: artifacts.keep(tx, s, task, kind, key, title, data, run.id))
 

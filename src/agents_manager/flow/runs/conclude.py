@@ -12,13 +12,14 @@ from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT, Pipeline
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
+from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import ImportRefused
 from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import checking, reports, spending
+from agents_manager.flow.runs import checking, reports, spending, staging
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
@@ -102,6 +103,8 @@ async def _once_more(
     failed = verdict.get("error_class") == ErrorClass.CHECKS_FAILED
     if failed and done < rounds and agent.capabilities.resumes:
         return await checking.ask_to_fix(s, run, verdict, done, rounds)
+    if failed and run.mode in WRITERS and checking.can_be_debugged(verdict, s.configs.of(project)):
+        return checking.handed_on(verdict)
     return verdict
 
 
@@ -119,14 +122,9 @@ async def _judge(
     directory: Path,
     s: Services,
 ) -> Verdict:
-    if said.error_class is not None:
-        why = said.error or "The agent reported an error."
-        return trouble(why, said.error_class, said.resets_at)
-    if ended["exit_code"] != 0:
-        why = f"The agent exited with code {ended['exit_code']}."
-        return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)
-    if ended["truncated"]:
-        return trouble(CUT, ErrorClass.BAD_OUTPUT)
+    failed = _failed(said, ended)
+    if failed is not None:
+        return failed
 
     def known(tx: Tx) -> tuple[Pipeline, Ground]:
         pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
@@ -142,6 +140,9 @@ async def _judge(
         start, head = await _settle_work(run, task, project, ground, s)
     except ImportRefused as error:
         return trouble(error.message, ErrorClass.BAD_OUTPUT)
+    discarded = await staging.taken_back(run, project, ground, head, s)
+    if discarded is not None:
+        return discarded
     changed = head != run.base_sha
     if run.mode == REVIEW and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
@@ -150,10 +151,24 @@ async def _judge(
         verdict = _infer(run, said.final_text, offered, changed, assume_approved=assume)
     else:
         verdict = _reported(reading, offered, changed)
+        verdict |= await staging.held(run, task, project, reading, head, s)
+        if "again" in verdict:
+            return _repair(verdict["again"]["text"])
     verdict |= Verdict(start_sha=start, head_sha=head)
     if _hands_over(verdict.get("outcome"), changed, registry.outcomes):
         return await checking.check(run, project, verdict, start, directory, s)
     return verdict
+
+
+def _failed(said: Said, ended: Ending) -> Verdict | None:
+    """What the agent ended with, where it did not end well."""
+    if said.error_class is not None:
+        why = said.error or "The agent reported an error."
+        return trouble(why, said.error_class, said.resets_at)
+    if ended["exit_code"] != 0:
+        why = f"The agent exited with code {ended['exit_code']}."
+        return trouble(f"{why} {said.error or ''}".strip(), ErrorClass.CRASH)
+    return trouble(CUT, ErrorClass.BAD_OUTPUT) if ended["truncated"] else None
 
 
 def _hands_over(name: str | None, changed: bool, known: Mapping[str, Outcome]) -> bool:
@@ -209,7 +224,7 @@ def _infer(
     written = _WRITTEN.get(run.mode)
     if written in offered and text.strip():
         return Verdict(outcome=written, payload=None, inferred=True, document=text)
-    if run.mode not in READ_ONLY_MODES:
+    if run.mode not in READ_ONLY_MODES and run.mode not in BY_ROLE:
         if changed:
             return Verdict(outcome="pr_ready", payload=None, inferred=True)
         reason = "The agent ended without an outcome and without changes."

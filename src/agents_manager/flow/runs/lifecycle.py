@@ -44,7 +44,9 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
         again = verdict.get("again")
         if again is None:
             break
-    return {**past[-1], "refused": _refused(past), **spending.together(past)}
+    fixed = sum(again["kind"] == "fix" for turn in past if (again := turn.get("again")))
+    told = Verdict(refused=_refused(past), fix_rounds=fixed)
+    return {**past[-1], **told, **spending.together(past)}
 
 
 def _refused(turns: list[Verdict]) -> list[str]:

@@ -47,7 +47,8 @@ def _as_ended(run: Run, verdict: Verdict) -> Run:
         error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
         error = AgentError(error=verdict["error"], error_class=error_class)
     head = verdict.get("head_sha")
-    return replace(run, outcome=verdict.get("outcome"), error=error, head_sha=head)
+    outcome, payload = verdict.get("outcome"), verdict.get("payload")
+    return replace(run, outcome=outcome, payload=payload, error=error, head_sha=head)
 
 
 def _alike(tx: Tx, ended: Run) -> list[Run]:

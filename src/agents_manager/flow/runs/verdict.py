@@ -62,6 +62,11 @@ class Verdict(TypedDict, total=False):
     start_sha: str
     """Where the branch left its base."""
     head_sha: str | None
+    requests: list[dict[str, Any]]
+    """Whom the agent wants to have run again."""
+    changed: list[str]
+    """The files that the run changed, where it was looked at."""
+    fix_rounds: int
 
 
 def trouble(error: str, error_class: str, resets_at: datetime | None = None) -> Verdict:

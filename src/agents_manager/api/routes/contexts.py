@@ -1,0 +1,27 @@
+"""What the stages of a task said, asked of each other and were given."""
+
+from fastapi import APIRouter
+
+from agents_manager.api import pages
+from agents_manager.api.context import Services
+from agents_manager.flow import contexts
+
+router = APIRouter(prefix="/tasks/{task_id}/context", tags=["tasks"])
+
+
+@router.get("")
+async def show_context(s: Services, task_id: str) -> pages.StageContext:
+    """The PipelineContext of a staged task, computed from what happened: the request, the outputs
+    of the stages, loop-backs, retries and metadata; as a document and as Markdown."""
+    view = await s.store.read(lambda tx: contexts.of_task(tx, s, task_id))
+    return pages.StageContext(
+        context=view.context.model_dump(mode="json"), agent=view.agent, markdown=view.markdown
+    )
+
+
+@router.get("/{run_id}")
+async def show_given(s: Services, task_id: str, run_id: str) -> pages.StageGiven:
+    """What the agent of a run was given of what the others said, and how much that is."""
+    return pages.StageGiven.of(
+        await s.store.read(lambda tx: contexts.given(tx, s, task_id, run_id))
+    )

@@ -1,0 +1,80 @@
+"""Step 7 for stages: an output is held to what its agent was given, did and asks for, and a role
+that only reads leaves no commit."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from agents_manager.domain import event
+from agents_manager.domain.outcome import Reported
+from agents_manager.domain.run import ErrorClass, Run
+from agents_manager.domain.stages import request, rules, table
+from agents_manager.domain.stages.course import Course
+from agents_manager.domain.task import SYSTEM, Project, Task
+from agents_manager.flow import stages
+from agents_manager.flow.branches import Ground
+from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs.verdict import Again, Verdict, trouble
+
+
+async def held(
+    run: Run, task: Task, project: Project, reading: Reported, head: str, s: Services
+) -> Verdict:
+    """What the output adds to the verdict, or what the agent is asked to mend."""
+    stage = table.BY_ROLE.get(run.mode)
+    known = await s.store.read(lambda tx: stages.of(tx, task))
+    if known is None or stage is None or reading.name != stage.outcome:
+        return Verdict()
+    changed = await _changed(run, project, head, s) if stage.writes else []
+    wanted, unread = request.read(reading.text)
+    output = stage.output.model_validate(reading.payload)
+    faults = rules.problems(
+        stages.agent_of(known, run),
+        output,
+        _before(known, run).made(),
+        wanted,
+        assignment=known.assignment(run.id),
+        changed=changed,
+    )
+    if unread or faults:
+        text = "\n".join(dict.fromkeys([*unread, *faults]))
+        return Verdict(again=Again(kind="repair", round=0, text=text))
+    return Verdict(requests=[asdict(one) for one in wanted], changed=changed)
+
+
+def _before(known: Course, run: Run) -> Course:
+    return Course(runs=[r for r in known.runs if r.id != run.id], log=known.log)
+
+
+async def _changed(run: Run, project: Project, head: str, s: Services) -> list[str]:
+    if run.base_sha is None or run.base_sha == head:
+        return []
+    files = await s.workspaces.files(Path(project.path), run.base_sha, head)
+    return [file.path for file in files]
+
+
+async def taken_back(
+    run: Run, project: Project, ground: Ground, head: str, s: Services
+) -> Verdict | None:
+    """What a role committed that only reads is taken back, and its output does not count: it looked
+    at work of its own making. None where it left the branch as it was."""
+    if run.mode not in table.READERS or run.base_sha is None:
+        return None
+    told = event.WorkDiscarded(run=run.id, role=run.mode, head_sha=head)
+
+    def write(tx: Tx) -> bool:
+        """Whether there is anything to take back; said before it is, as a crash may repeat this."""
+        log = tx.events.newest(run.task_id, told.category, stages.EVENTS)
+        said = any(e.type == told.type and e.data["run"] == run.id for e in log)
+        if not said and head != run.base_sha:
+            tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
+        return said or head != run.base_sha
+
+    if not await s.store.write(write):
+        return None
+    message = f"Take back what {run.mode} committed, which only reads"
+    await s.workspaces.take_back(Path(project.path), ground.branch, run.base_sha, message)
+    return trouble(
+        f"{run.mode} only reads, and it changed the branch. That is taken back, and its output does"
+        " not count.",
+        ErrorClass.BAD_OUTPUT,
+    )

@@ -1,0 +1,104 @@
+"""Scripts for the staged pipeline: every stage plays a sound output of the same small task, and a
+test says only what differs."""
+
+import copy
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents_manager.domain.stages import table
+from agents_manager.domain.task import Task
+from agents_manager.flow.views import TaskView
+from tests.repos import make_repo
+from tests.stage_samples import BUILD_REPORT, SAMPLES
+from tests.worlds import World, working
+
+Step = dict[str, Any]
+FILES = {"README.md": "Shop\n", "app.py": "app\n", "tests/test_app.py": "import app\n"}
+"""The repository of the shop."""
+UNCONFIRMED = {"staged": {"confirmSpec": False}}
+
+
+def ends(outcome: str, payload: Mapping[str, Any] | None = None, text: str = "Done.") -> list[Step]:
+    """The last steps of a run; the text is its final message beside the outcome."""
+    ending = {"name": outcome, "payload": payload or SAMPLES[outcome], "text": text}
+    return [{"outcome": ending}]
+
+
+def builder(number: int, feature: str, file: str, text: str = "Done.") -> list[Step]:
+    """Builds one file."""
+    changed = {"created" if file.startswith("new") else "modified": [file]}
+    report = {
+        **BUILD_REPORT,
+        "agent": f"build-agent-{number}",
+        "features": [{"id": feature, "status": "COMPLETE"}],
+        "files_modified": changed.get("modified", []),
+        "files_created": changed.get("created", []),
+        "changes": [{"id": "C1", "file": file, "description": "As planned."}],
+        "tests": [],
+    }
+    return [*changes(file, f"built {number}\n"), *ends("build_report", report, text)]
+
+
+def changes(file: str, text: str) -> list[Step]:
+    return [{"modify": {"path": file, "append": text}}, {"commit": f"Change {file}"}]
+
+
+def script(**differing: Any) -> dict[str, Any]:
+    """The straight path; what differs by role, with `_` for `-`."""
+    made: dict[str, Any] = {
+        stage.role: [ends(stage.outcome)] for stage in table.STAGES if not stage.writes
+    }
+    made["build-agent"] = [builder(1, "F1", "app.py"), builder(2, "F2", "README.md")]
+    made["test-writer"] = [
+        [*changes("tests/test_app.py", "def test(): ...\n"), *ends("test_writing_report")]
+    ]
+    made["debugger"] = [[*changes("app.py", "mended\n"), *ends("debug_report")]]
+    return {**made, **{role.replace("_", "-"): visits for role, visits in differing.items()}}
+
+
+def sample(name: str, **fields: Any) -> dict[str, Any]:
+    return {**copy.deepcopy(SAMPLES[name]), **fields}
+
+
+FAILING = sample(
+    "test_report",
+    **{"status": "FAIL", "total": 12, "passed": 10, "failed": 1, "skipped": 1},
+    failing=[{"test": "test_health", "error": "KeyError: status"}],
+)
+
+
+def failing(test: str) -> dict[str, Any]:
+    return {**FAILING, "failing": [{"test": test, "error": "AssertionError"}]}
+
+
+async def begun(world: World, made: Mapping[str, Any] | None = None, **fields: Any) -> Task:
+    """A staged task under way, of which nobody confirms anything."""
+    world.configure(UNCONFIRMED)
+    return await world.start(made or script(), pipeline="staged", **fields)
+
+
+async def until(world: World, task: Task, status: str) -> TaskView:
+    """A way of so many runs takes longer than one."""
+    with suppress(AssertionError):
+        return await world.until(task, status)
+    return await world.until(task, status)
+
+
+async def modes(world: World, task: Task) -> list[str]:
+    return [run.mode for run in (await world.view(task)).runs]
+
+
+def plain(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+@pytest.fixture
+async def shop(tmp_path: Path, own_home: Path) -> AsyncIterator[World]:
+    """A worker on a small service."""
+    async with working(tmp_path / "home", make_repo(tmp_path / "shop", FILES)) as world:
+        yield world
