@@ -6,12 +6,12 @@ from typing import Any
 
 from pydantic import Field
 
+from agents_manager.domain.course import NO_STAGES, SAME_FAILURE, StageFacts
 from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import GuardSpec, PromptType, Trigger, TriggerType
-from agents_manager.domain.stages.course import NO_STAGES, SAME_FAILURE, StageFacts
 from agents_manager.domain.task import GuardCheck, PullRequest, PullState
 from agents_manager.domain.value import Value
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from agents_manager.domain.course import StageFacts, test_command
 from agents_manager.domain.guards import Facts, Fired
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.stages.course import StageFacts, test_command
 from agents_manager.domain.stages.outputs import RepoProfile
 from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import PullRequest, PullState

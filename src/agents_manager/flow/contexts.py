@@ -4,9 +4,9 @@ what of it each agent was given."""
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agents_manager.domain.course import Course
 from agents_manager.domain.stages import context, outputs, summary, table
 from agents_manager.domain.stages.context import ContextMetadata, PipelineContext
-from agents_manager.domain.stages.course import Course
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput, NotFound
 from agents_manager.flow import stages

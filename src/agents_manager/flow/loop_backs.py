@@ -2,13 +2,13 @@
 the task goes on. What may not be dispatched any more is put to a person."""
 
 from agents_manager.domain import event
+from agents_manager.domain.course import Asked
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.pipeline import Pipeline, Trigger, TriggerType
 from agents_manager.domain.prompt import Choice
 from agents_manager.domain.question import ways_out
 from agents_manager.domain.stages import table
-from agents_manager.domain.stages.course import Asked
 from agents_manager.domain.task import SYSTEM, Actor
 from agents_manager.domain.transition import Refused
 from agents_manager.flow import asking, stages, transitions

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from agents_manager.domain import event, run_settings
+from agents_manager.domain.course import delivered
 from agents_manager.domain.effects import (
     CreateFinalPr,
     CreateTaskBranch,
@@ -24,7 +25,6 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
-from agents_manager.domain.stages.course import delivered
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
 from agents_manager.flow import agents, phases, stages

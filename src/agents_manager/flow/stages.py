@@ -4,15 +4,8 @@ and what is put on record when it ends."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents_manager.domain import event
-from agents_manager.domain.event import Event
-from agents_manager.domain.event.stages import STAGE
-from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import RunId
-from agents_manager.domain.pipeline import Pipeline, TriggerType
-from agents_manager.domain.run import Run
-from agents_manager.domain.stages import outputs, rules, table
-from agents_manager.domain.stages.course import (
+from agents_manager.domain import event, stage_rules
+from agents_manager.domain.course import (
     NO_STAGES,
     Asked,
     Assignment,
@@ -20,6 +13,13 @@ from agents_manager.domain.stages.course import (
     StageFacts,
     delivered,
 )
+from agents_manager.domain.event import Event
+from agents_manager.domain.event.stages import STAGE
+from agents_manager.domain.guards import Fired
+from agents_manager.domain.ids import RunId
+from agents_manager.domain.pipeline import Pipeline, TriggerType
+from agents_manager.domain.run import Run
+from agents_manager.domain.stages import outputs, table
 from agents_manager.domain.stages.request import Request
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Result, Task
 from agents_manager.flow.ports import Services, Tx
@@ -259,12 +259,12 @@ def _built(
     if isinstance(output, outputs.ImplementationPlan):
         told += [
             event.BatchesSerial(run=run.id, file=file, batches=batches)
-            for file, batches in rules.shared(output).items()
+            for file, batches in stage_rules.shared(output).items()
         ]
     given = known.assignment(run.id)
     if given is None or not isinstance(output, outputs.BuildReport):
         return told
-    strays = rules.strayed(given, changed)
+    strays = stage_rules.strayed(given, changed)
     if strays:
         told.append(event.BuilderStrayed(run=run.id, agent=given.agent, files=tuple(strays)))
     built = all(f.status is outputs.BuildStatus.COMPLETE for f in output.features)
@@ -294,7 +294,7 @@ def _requested(
     said: Sequence[Mapping[str, Any]],
 ) -> list[Event]:
     requests = [Request(**one) for one in said]
-    without = None if requests else rules.implied(output)
+    without = None if requests else stage_rules.implied(output)
     number = len(known.asked())
     told: list[Event] = []
     for request in [*requests, *([without] if without else [])]:
@@ -313,7 +313,7 @@ def _requested(
                 reason=request.reason,
                 context=request.context,
                 priority=request.priority,
-                signature=rules.signature(output, request),
+                signature=stage_rules.signature(output, request),
                 implied=request is without,
             )
         )

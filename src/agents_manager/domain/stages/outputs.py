@@ -1,6 +1,6 @@
 """What each stage of the staged pipeline gives back. One model a stage: the engine holds agents to
 it, the prompt shows it and the web app renders it. What depends on other stages' outputs is in
-`rules`."""
+`stage_rules`."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

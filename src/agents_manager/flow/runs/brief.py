@@ -10,6 +10,7 @@ from pathlib import Path
 from agents_manager.domain import comment, context, conversation, issue, template
 from agents_manager.domain.comment import Comment
 from agents_manager.domain.context import Section
+from agents_manager.domain.course import delivered
 from agents_manager.domain.document import documents
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import visible
@@ -17,7 +18,6 @@ from agents_manager.domain.phase import Phase
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
-from agents_manager.domain.stages.course import delivered
 from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Artifact, ArtifactType, Project, PullRequest, Task
 from agents_manager.errors import InvalidInput

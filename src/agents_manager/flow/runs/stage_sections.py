@@ -5,9 +5,9 @@ from collections.abc import Mapping
 
 from agents_manager.domain import template
 from agents_manager.domain.context import Section
+from agents_manager.domain.course import Asked, Course
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages import context, outputs, summary, table
-from agents_manager.domain.stages.course import Asked, Course
 from agents_manager.domain.task import Task
 from agents_manager.flow.ports import Services
 

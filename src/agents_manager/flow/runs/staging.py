@@ -4,11 +4,11 @@ that only reads leaves no commit."""
 from dataclasses import asdict
 from pathlib import Path
 
-from agents_manager.domain import event
+from agents_manager.domain import event, stage_rules
+from agents_manager.domain.course import Course
 from agents_manager.domain.outcome import Reported
 from agents_manager.domain.run import ErrorClass, Run
-from agents_manager.domain.stages import request, rules, table
-from agents_manager.domain.stages.course import Course
+from agents_manager.domain.stages import request, table
 from agents_manager.domain.task import SYSTEM, Project, Task
 from agents_manager.flow import stages
 from agents_manager.flow.branches import Ground
@@ -27,7 +27,7 @@ async def held(
     changed = await _changed(run, project, head, s) if stage.writes else []
     wanted, unread = request.read(reading.text)
     output = stage.output.model_validate(reading.payload)
-    faults = rules.problems(
+    faults = stage_rules.problems(
         stages.agent_of(known, run),
         output,
         _before(known, run).made(),

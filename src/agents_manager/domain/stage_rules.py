@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from agents_manager.domain.course import Assignment
 from agents_manager.domain.stages import outputs, table
 from agents_manager.domain.stages.context import StageOutputs
-from agents_manager.domain.stages.course import Assignment
 from agents_manager.domain.stages.request import Priority, Request, refusal
 from agents_manager.domain.value import Lenient
 
