@@ -1,4 +1,4 @@
-"""Staged orchestration: loop-backs with their caps, restarts, questions, and what agents get wrong."""
+"""Staged orchestration: loop-backs and their caps, restarts, questions, what agents get wrong."""
 
 from typing import Any
 
@@ -16,11 +16,12 @@ from tests.staged_walk import (
     ends,
     failing,
     modes,
+    patiently,
     sample,
     script,
     until,
 )
-from tests.worlds import ANN, World
+from tests.worlds import World
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +32,9 @@ def asking(target: str, reason: str, priority: str = "normal") -> str:
 
 async def stopped(world: World, task: Task, status: str) -> str:
     """Why the task stands there, and waits for somebody to choose."""
-    view = await world.wait(
-        task, lambda v: v.task.status == status and bool(v.prompts), f"a choice in {status}"
+    asked = f"a choice in {status}"
+    view = await patiently(
+        world, task, lambda v: v.task.status == status and bool(v.prompts), asked
     )
     return str(view.prompts[0].payload["reason"])
 
@@ -149,7 +151,8 @@ async def test_a_restart_begins_again_with_its_goal_and_is_capped(shop: World) -
         decision="RESTART",
         restart={"goal": "Make it fast", "items": ["A cache"], "context": ""},
     )
-    made = script(decide_agent=[ends("decision", restart)])
+    both = [builder(1, "F1", "app.py"), builder(2, "F2", "README.md")]
+    made = script(decide_agent=[ends("decision", restart)], build_agent=both * 3)
     task = await begun(shop, made)
     why = await stopped(shop, task, "deciding")
     assert why.startswith("Maximum review iterations (1) reached.")
@@ -189,20 +192,21 @@ async def test_a_builder_whose_checks_fail_is_debugged(shop: World) -> None:
             "checks": {"unit": {"command": "! grep -q broken app.py"}},
         }
     )
-    await tasks.trust(shop.s, shop.project) if hasattr(tasks, "trust") else None
+    shop.project = await tasks.trust_project(shop.s, shop.project)
     broken = [
         {"modify": {"path": "app.py", "append": "broken\n"}},
         {"commit": "Break it"},
         builder(1, "F1", "app.py")[-1],
     ]
     first = {"steps": broken, "fix": [[builder(1, "F1", "app.py")[-1]]]}
+    other = builder(2, "F2", "README.md")
     mends = [
         {"modify": {"path": "app.py", "replace": "broken\n", "with": ""}},
         {"commit": "Mend it"},
         *ends("debug_report"),
     ]
     made = script(
-        build_agent=[first, builder(2, "F2", "README.md")],
+        build_agent=[first, {"steps": other, "fix": [other[-1:]]}],
         test_writer=[ends("test_writing_report")],
         debugger=[mends],
     )
@@ -325,7 +329,7 @@ async def test_an_agent_that_dies_is_tried_again_with_what_failed(shop: World) -
     shop.configure(
         {
             "staged": {"confirmSpec": False},
-            "retries": {"crash": {"tries": 1, "delaySeconds": 0}},
+            "retries": {"crash": {"tries": 1, "delay": 0}},
         }
     )
     made = script(
@@ -350,4 +354,3 @@ async def test_what_a_reader_commits_is_taken_back_and_does_not_count(shop: Worl
     await shop.review(task, "approved")
     await until(shop, task, "done")
     assert (shop.repo / "app.py").read_text() == "app\nbuilt 1\n"
-    assert ANN.admin
