@@ -126,7 +126,7 @@ class TestRequests:
             sent(3, "b", 4),
             (5, "loop_back.completed", {"trigger": "LB3"}),
         )
-        assert [a.trigger.status for a in found.asked()] == ["pending", "dispatched", "completed"]
+        assert [a.trigger.status for a in found.asked] == ["pending", "dispatched", "completed"]
 
     @pytest.mark.parametrize(
         ("source", "target", "back"),
@@ -212,7 +212,7 @@ def test_before_a_run_only_what_came_before_it_is_known() -> None:
     found = course(runs, assigned("b", "build-agent-1", 1, 2))
     assert found.before(runs[0]).completed() == ()
     assert found.before(runs[1]).completed() == (2,)
-    assert found.before(runs[1]).assignment("b")
+    assert found.before(runs[1]).assignments.get("b")
     assert found.before(runs[2]).completed() == (2, 4)
 
 

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from agents_manager.domain import guards
+from agents_manager.domain.course import StageFacts
 from agents_manager.domain.guards import BUILT_IN, Facts, Fired, check, matches
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
@@ -138,6 +139,112 @@ PHASES: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
     ("checks_passed", {}, {}, False, "No checks were run on the work as it stands."),
     ("has_document", {}, {"documents": True}, True, "There is a document."),
     ("has_document", {}, {}, False, "There is no document yet."),
+]
+
+CAPS = {"edge": 3, "task": 15}
+LOOP = Fired(
+    trigger=Trigger(type=TriggerType.LOOP_BACK),
+    payload={"source_agent": "test-agent", "target_agent": "debugger"},
+)
+
+
+def looped(**stages: int) -> dict[str, Any]:
+    return {"fired": LOOP, "stages": StageFacts(**stages)}
+
+
+def ended_with(payload: dict[str, Any]) -> dict[str, Any]:
+    trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome="decision")
+    return {"fired": Fired(trigger=trigger, payload=payload)}
+
+
+IS = {"field": "decision", "value": "RESTART"}
+STAGES: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
+    ("payload_is", IS, ended_with({"decision": "RESTART"}), True, "The decision is RESTART."),
+    ("payload_is", IS, ended_with({"decision": "COMPLETE"}), False, "The decision is COMPLETE."),
+    ("payload_is", IS, {}, False, 'There is no "decision".'),
+    ("work_changed", {}, {"files": 2}, True, "2 files changed."),
+    ("work_changed", {}, {}, False, "No file changed."),
+    (
+        "batches_remain",
+        {},
+        {"stages": StageFacts(batches=(2, 3))},
+        True,
+        "Batch 2 has not been built.",
+    ),
+    ("batches_remain", {}, {}, False, "The plan has no batch that is still to be built."),
+    (
+        "tests_can_be_written",
+        {},
+        {"files": 1, "stages": StageFacts(test_command="pytest")},
+        True,
+        "Tests are run by: pytest",
+    ),
+    ("tests_can_be_written", {}, {}, False, "No file changed."),
+    (
+        "tests_can_be_written",
+        {},
+        {"files": 1},
+        False,
+        "The profile of the repository has no test command.",
+    ),
+    (
+        "needs_debugging",
+        {},
+        {"stages": StageFacts(to_debug=("build-agent-1",))},
+        True,
+        "build-agent-1 ended in trouble.",
+    ),
+    ("needs_debugging", {}, {}, False, "No builder needs debugging, and nobody requested it."),
+    (
+        "confirms_spec",
+        {},
+        {"confirms_spec": True},
+        True,
+        "A person confirms the task specification.",
+    ),
+    (
+        "confirms_spec",
+        {},
+        {},
+        False,
+        "Nobody is asked to confirm the task specification (staged.confirmSpec).",
+    ),
+    (
+        "was_requested",
+        {},
+        {"stages": StageFacts(requester="testing")},
+        True,
+        "The agent in testing had asked for it.",
+    ),
+    ("was_requested", {}, {}, False, "No agent waits for it."),
+    (
+        "loop_backs_within",
+        CAPS,
+        looped(on_edge=2, loop_backs=14),
+        True,
+        "test-agent → debugger: 3 of 3; 15 of 15 in all.",
+    ),
+    (
+        "loop_backs_within",
+        CAPS,
+        looped(on_edge=3),
+        False,
+        "test-agent → debugger was gone 3 times; at most 3 are allowed.",
+    ),
+    (
+        "loop_backs_within",
+        CAPS,
+        looped(loop_backs=15),
+        False,
+        "There were 15 loop-backs; a task has at most 15.",
+    ),
+    (
+        "loop_backs_within",
+        CAPS,
+        looped(alike=3),
+        False,
+        "test-agent → debugger failed 3 times in a row in the same way.",
+    ),
 ]
 
 TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
@@ -288,6 +395,7 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
     ),
     ("agent_reviews", {}, {"agent_reviews": True}, True, "An agent reviews first."),
     ("agent_reviews", {}, {}, False, "No agent is set to review."),
+    *STAGES,
     ("is_admin", {}, {"admin": True}, True, "An admin asked."),
     ("is_admin", {}, {}, False, "Only an admin may do this."),
     *PHASES,

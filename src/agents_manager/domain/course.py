@@ -4,6 +4,7 @@ tries. Everything else about stages is read from here, and nothing of it is kept
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -86,8 +87,10 @@ def edge(source: str, target: str) -> tuple[str, str]:
     return cast("tuple[str, str]", tuple(s.role if s else "" for s in ends))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Course:
+    """What it takes long to find out is found out once."""
+
     runs: Sequence[Run]
     log: Sequence[Logged]
     """The events of stages, the oldest first."""
@@ -102,7 +105,7 @@ class Course:
         log = [e for e in self.log if e.time <= run.created_at and e not in mine]
         return Course(runs=self.runs[:at], log=[*log, *mine], since=self.since)
 
-    @property
+    @cached_property
     def delivered(self) -> list[tuple[Run, table.Stage]]:
         """Runs that ended with the output of their stage, in their order."""
         return [(run, stage) for run in self.runs if (stage := delivered(run))]
@@ -110,6 +113,7 @@ class Course:
     def happened(self, type: str) -> list[Logged]:
         return [e for e in self.log if e.type == type]
 
+    @cached_property
     def made(self) -> StageOutputs:
         fields: dict[str, Any] = {}
         for run, stage in self.delivered:
@@ -127,30 +131,27 @@ class Course:
     def completed(self) -> tuple[float, ...]:
         return tuple(dict.fromkeys(stage.number for _, stage in self.delivered))
 
-    def assignment(self, run_id: str) -> Assignment | None:
-        for e in reversed(self.happened("builder.assigned")):
-            if e.data["run"] == run_id:
-                batch = e.data["batch"]
-                return Assignment(
-                    agent=e.data["agent"],
-                    batch=outputs.Batch.model_validate(batch) if batch else None,
-                    files=tuple(e.data["files"]),
-                    trigger=e.data["trigger"],
-                )
-        return None
-
-    def assignments(self) -> list[Assignment]:
-        ids = dict.fromkeys(e.data["run"] for e in self.happened("builder.assigned"))
-        return [found for run in ids if (found := self.assignment(run))]
+    @cached_property
+    def assignments(self) -> Mapping[str, Assignment]:
+        """Of builders, by their runs, in their order."""
+        return {
+            e.data["run"]: Assignment(
+                agent=e.data["agent"],
+                batch=outputs.Batch.model_validate(e.data["batch"]) if e.data["batch"] else None,
+                files=tuple(e.data["files"]),
+                trigger=e.data["trigger"],
+            )
+            for e in self.happened("builder.assigned")
+        }
 
     def batches_left(self) -> list[outputs.Batch]:
         """Of the newest plan, those that no builder has built since the last restart."""
-        plan = self.made().stage_2_plan
+        plan = self.made.stage_2_plan
         built: list[tuple[outputs.PlannedFeature, ...]] = []
         for run, stage in self.delivered:
             if stage.role == table.DECIDER:
                 built = []
-            found = self.assignment(run.id) if stage.role == table.BUILDER else None
+            found = self.assignments.get(run.id) if stage.role == table.BUILDER else None
             if found and found.batch:
                 built.append(found.batch.features)
         left: list[outputs.Batch] = []
@@ -166,6 +167,7 @@ class Course:
         last = self.runs[-1] if self.runs else None
         return last if last and last.mode == mode and delivered(last) is None else None
 
+    @cached_property
     def asked(self) -> list[Asked]:
         dispatched = {e.data["trigger"] for e in self.happened("loop_back.dispatched")}
         completed = {e.data["trigger"] for e in self.happened("loop_back.completed")}
@@ -195,13 +197,13 @@ class Course:
 
     def pending(self) -> list[Asked]:
         """The most urgent first, of these the oldest."""
-        waiting = [a for a in self.asked() if a.trigger.status == "pending"]
+        waiting = [a for a in self.asked if a.trigger.status == "pending"]
         return sorted(waiting, key=lambda a: ORDER.index(a.trigger.priority))
 
     def served(self, run_id: str) -> Asked | None:
         """The request that a run is for: it was dispatched for it, goes on with a run that was, or
         was come back to in the middle of it."""
-        asked = {a.trigger.trigger_id: a for a in self.asked()}
+        asked = {a.trigger.trigger_id: a for a in self.asked}
         sent = {e.data["run"]: e.data["trigger"] for e in self.happened("loop_back.dispatched")}
         back = {e.data["run"]: e.data["trigger"] for e in self.happened("loop_back.returned")}
         found: dict[str, str | None] = {}
@@ -255,8 +257,8 @@ class Course:
 
     def facts(self, trigger_id: str | None = None) -> StageFacts:
         """With the request that is to be dispatched, where there is one."""
-        made = self.made()
-        asked = {a.trigger.trigger_id: a for a in self.asked()}
+        made = self.made
+        asked = {a.trigger.trigger_id: a for a in self.asked}
         sent = [
             asked[e.data["trigger"]]
             for e in self.happened("loop_back.dispatched")
@@ -276,7 +278,7 @@ class Course:
 
     def _alike(self, wanted: Asked) -> int:
         number = 0
-        on_edge = [a for a in self.asked() if a.edge == wanted.edge and a.at <= wanted.at]
+        on_edge = [a for a in self.asked if a.edge == wanted.edge and a.at <= wanted.at]
         for one in reversed(on_edge):
             if one.signature != wanted.signature or (self.since and one.at <= self.since):
                 break

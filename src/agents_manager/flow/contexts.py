@@ -51,8 +51,8 @@ def of_task(tx: Tx, s: Services, task_ref: str) -> View:
         user_request=user_request(task),
         current_stage=stage.number if stage else table.STAGES[0].number,
         completed_stages=known.completed(),
-        stage_outputs=known.made(),
-        loop_back_triggers=tuple(asked.trigger for asked in known.asked()),
+        stage_outputs=known.made,
+        loop_back_triggers=tuple(asked.trigger for asked in known.asked),
         retry_history=known.retries(),
         metadata=ContextMetadata(
             pipeline_start=runs[0].created_at if runs else task.created_at,
@@ -75,7 +75,7 @@ def given(tx: Tx, s: Services, task_ref: str, run_ref: str) -> Given:
     if stage is None:
         raise InvalidInput(f"Run {run.id} ({run.mode}) is of no stage.")
     told = stage_sections.told(known, run, stage)
-    made = known.before(run).made()
+    made = known.before(run).made
     everything = sum(len(summary.whole(one)) for one in _all(made))
     return Given(
         run=run.id,
@@ -110,7 +110,7 @@ def _all(made: context.StageOutputs) -> list[object]:
 
 def _wave(known: Course) -> tuple[int | None, int | None]:
     """Of the newest builder that has a batch of the plan."""
-    batches = [given.batch.number for given in known.assignments() if given.batch]
+    batches = [given.batch.number for given in known.assignments.values() if given.batch]
     if not batches:
         return None, None
     cycle, index = divmod(batches[-1] - 1, outputs.WAVE)

@@ -15,15 +15,22 @@ from agents_manager.domain.course import (
 )
 from agents_manager.domain.event import Event
 from agents_manager.domain.event.stages import STAGE
-from agents_manager.domain.guards import Fired
+from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.pipeline import Pipeline, TriggerType
+from agents_manager.domain.pipeline import REQUESTER, Pipeline, TriggerType
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages import outputs, table
 from agents_manager.domain.stages.request import Request
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Result, Task
 from agents_manager.flow.ports import Services, Tx
 
+_LOOK = frozenset(
+    {
+        *("batches_remain", "tests_can_be_written", "needs_debugging"),
+        *("was_requested", "loop_backs_within"),
+    }
+)
+"""Guards that look at the stages."""
 EVENTS = 10_000
 """Of the stages of a task; caps keep it far below that."""
 
@@ -50,11 +57,14 @@ def of(tx: Tx, task: Task) -> Course | None:
 
 
 def facts(tx: Tx, task: Task, fired: Fired) -> StageFacts:
-    found = of(tx, task)
-    if found is None:
+    """Looked up only where a way on depends on them."""
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    ways = [t for t in pipeline.leaving(task.status) if matches(t.trigger, t.guards, fired)]
+    if not any(t.to == REQUESTER or _LOOK.intersection(g.type for g in t.guards) for t in ways):
         return NO_STAGES
     looped = fired.trigger.type is TriggerType.LOOP_BACK
-    return found.facts(str((fired.payload or {}).get("trigger_id")) if looped else None)
+    wanted = str((fired.payload or {}).get("trigger_id")) if looped else None
+    return course(tx, task).facts(wanted)
 
 
 def skipped(tx: Tx, s: Services, task: Task, pipeline: Pipeline, ways: Mapping[str, str]) -> None:
@@ -86,7 +96,7 @@ def _begun(past: Course, run: Run, stage: table.Stage, fired: Fired) -> list[Eve
     back = past.returning()
     if fired.trigger.type is TriggerType.LOOP_BACK and fired.payload:
         wanted = str(fired.payload["trigger_id"])
-        request = next(a for a in past.asked() if a.trigger.trigger_id == wanted)
+        request = next(a for a in past.asked if a.trigger.trigger_id == wanted)
         told.append(
             event.LoopBackDispatched(
                 trigger=wanted,
@@ -98,7 +108,7 @@ def _begun(past: Course, run: Run, stage: table.Stage, fired: Fired) -> list[Eve
     elif fired.trigger.type is TriggerType.AGENT_OUTCOME and back:
         told.append(event.LoopBackReturned(trigger=back.trigger.trigger_id, run=run.id))
     if stage.role == table.BUILDER:
-        kept = past.assignment(goes_on.id) if goes_on else None
+        kept = past.assignments.get(goes_on.id) if goes_on else None
         given = kept or _next_batch(past, request)
         told.append(
             event.BuilderAssigned(
@@ -118,7 +128,7 @@ def _begun(past: Course, run: Run, stage: table.Stage, fired: Fired) -> list[Eve
 def _next_batch(past: Course, request: Asked | None) -> Assignment:
     """The builder that was asked for by its number, a fresh one for a request, else the one of the
     plan's next batch; after a person's review, a fresh one too."""
-    given = past.assignments()
+    given = [*past.assignments.values()]
     trigger = request.trigger.trigger_id if request else None
     if request:
         named = [a for a in given if a.agent == request.trigger.target_agent]
@@ -130,7 +140,7 @@ def _next_batch(past: Course, request: Asked | None) -> Assignment:
         batch = left[0]
         name = f"{table.BUILDER}-{batch.number}"
         return Assignment(agent=name, batch=batch, files=batch.files, trigger=None)
-    plan = past.made().stage_2_plan
+    plan = past.made.stage_2_plan
     numbers = [a.number for a in given] + [len(plan.batches) if plan else 0]
     name = f"{table.BUILDER}-{max(numbers) + 1}"
     return Assignment(agent=name, batch=None, files=(), trigger=trigger)
@@ -172,12 +182,12 @@ def _again(
 def _fresh(past: Course, agent: str) -> bool:
     """A builder that nobody was before."""
     builder = agent.startswith(f"{table.BUILDER}-")
-    return builder and all(a.agent != agent for a in past.assignments())
+    return builder and all(a.agent != agent for a in past.assignments.values())
 
 
 def agent_of(known: Course, run: Run) -> str:
     """The name that a run has among the stages."""
-    given = known.assignment(run.id)
+    given = known.assignments.get(run.id)
     return given.agent if given else run.mode
 
 
@@ -261,7 +271,7 @@ def _built(
             event.BatchesSerial(run=run.id, file=file, batches=batches)
             for file, batches in stage_rules.shared(output).items()
         ]
-    given = known.assignment(run.id)
+    given = known.assignments.get(run.id)
     if given is None or not isinstance(output, outputs.BuildReport):
         return told
     strays = stage_rules.strayed(given, changed)
@@ -295,7 +305,7 @@ def _requested(
 ) -> list[Event]:
     requests = [Request(**one) for one in said]
     without = None if requests else stage_rules.implied(output)
-    number = len(known.asked())
+    number = len(known.asked)
     told: list[Event] = []
     for request in [*requests, *([without] if without else [])]:
         target = table.stage_of(request.target)

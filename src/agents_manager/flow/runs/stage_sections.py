@@ -41,13 +41,13 @@ def heading(stage: table.Stage) -> str:
 def told(known: Course, run: Run, stage: table.Stage) -> Mapping[float, str]:
     """By the stage that each output is of. Who is given everything gets it in brief."""
     before = known.before(run)
-    made = before.made()
+    made = before.made
     everything = len(stage.given) > table.MANY_GIVEN
     texts: dict[float, str] = {}
     for number in stage.given:
         other = table.BY_NUMBER[number]
         output = context.given_to(stage, made).get(other.field or "")
-        mine = known.assignment(run.id)
+        mine = known.assignments.get(run.id)
         if isinstance(output, outputs.ImplementationPlan) and mine:
             own = (mine.batch,) if mine.batch else ()
             output = output.model_copy(update={"batches": own})
@@ -62,7 +62,7 @@ def told(known: Course, run: Run, stage: table.Stage) -> Mapping[float, str]:
 
 def reasons(known: Course, run: Run, task: Task) -> list[Section]:
     """What the run is for beyond its stage."""
-    mine, request = known.assignment(run.id), known.served(run.id)
+    mine, request = known.assignments.get(run.id), known.served(run.id)
     restart = known.before(run).restart()
     where = f"am context {task.id}"
     sections: list[Section] = []

@@ -30,9 +30,9 @@ async def held(
     faults = stage_rules.problems(
         stages.agent_of(known, run),
         output,
-        _before(known, run).made(),
+        _before(known, run).made,
         wanted,
-        assignment=known.assignment(run.id),
+        assignment=known.assignments.get(run.id),
         changed=changed,
     )
     if unread or faults:
