@@ -23,6 +23,7 @@ MORE = "[Plugins](../how-to/plugins.md) add more."
 NOTE = "Generated from the code by `scripts/gen_docs.py`. Do not edit."
 
 # What the example of an event holds, by field or by event and field.
+LOOP_BACKS = ("requested", "dispatched", "returned", "completed", "stopped")
 EXAMPLES: dict[str, Any] = {
     "agent": "scripted",
     "base": "main",
@@ -110,6 +111,32 @@ EXAMPLES: dict[str, Any] = {
     "trigger": "plan_complete",
     "tries": 3,
     "via": "web",
+    **{f"loop_back.{name}.trigger": "LB1" for name in LOOP_BACKS},
+    "source_agent": "test-agent",
+    "source_stage": 6,
+    "target_agent": "debugger",
+    "target_stage": 5,
+    "loop_back.requested.reason": "1 of 12 tests fail",
+    "loop_back.requested.priority": "high",
+    "loop_back.completed.note": "debugger ended with debug_report.",
+    "loop_back.stopped.reason": "test-agent → debugger was gone 3 times; at most 3 are allowed.",
+    "stage": 5,
+    "role": "debugger",
+    "stage.skipped.reason": "No builder needs debugging, and nobody requested it.",
+    "stage.retried.agent": "plan-agent",
+    "issue": "Feature F2 of the TaskSpec is in no batch.",
+    "plan.serial.file": "app.py",
+    "batches": [1, 2],
+    "builder.assigned.agent": "build-agent-2",
+    "builder.assigned.batch": {"number": 2},
+    "builder.assigned.trigger": None,
+    "builder.assigned.files": ["app.py"],
+    "build_agent": "build-agent-2",
+    "files_targeted": ["app.py"],
+    "final_status": "success",
+    "builder.strayed.agent": "build-agent-2",
+    "builder.strayed.files": ["setup.py"],
+    "work.discarded.role": "test-agent",
 }
 
 

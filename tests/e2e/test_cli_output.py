@@ -93,6 +93,9 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     idle: str = run("task", "create", "Idle")["task"]["id"]
     run("task", "grant", id=idle)
     run("task", "cancel", "--reason", "nobody wants it", id=idle)
+    staged: str = run("task", "create", "Stage by stage", "--pipeline", "staged")["task"]["id"]
+    assert run("context", id=staged)["user_request"] == "Stage by stage"
+    run("task", "cancel", id=staged)
     made = run("task", "create", "Door", "--description", SCRIPT, "--pipeline", "simple")
     task: str = made["task"]["id"]
     with am.serving("serve", "--port", "0"):
