@@ -20,6 +20,7 @@ from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.flow import tasks, transitions
 from agents_manager.flow.ports import Services, Tx
+from tests.stage_samples import SAMPLES
 
 OWNER = "ann"
 PORT = 4100
@@ -60,6 +61,22 @@ class Scene:
             return tx.tasks.get(task.id), run
 
         return await self.s.store.read(read)
+
+    async def stage(self, *outcomes: str) -> tuple[Task, Run]:
+        """A staged task whose first stages ended so, with the run of the next."""
+        task, run = await self.running(pipeline="staged")
+
+        def write(tx: Tx, outcome: str, run: Run) -> Run:
+            payload, now = SAMPLES[outcome], self.s.clock.now()
+            ended = {"status": RunStatus.COMPLETED, "outcome": outcome, "payload": payload}
+            tx.runs.update(run.id, ended_at=now, **ended)
+            trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
+            transitions.report(tx, self.s, task.id, Fired(trigger=trigger, payload=payload), SYSTEM)
+            return tx.runs.live(task.id) or run
+
+        for outcome in outcomes:
+            run = await self.s.store.write(lambda tx, o=outcome, r=run: write(tx, o, r))
+        return task, run
 
     async def asking(
         self,

@@ -97,6 +97,29 @@ async def test_what_cannot_be_taken_is_told_exactly(
     assert reported(program, run) is None
 
 
+async def test_an_agent_of_a_stage_has_others_run_again(
+    scene: Scene, stranger: httpx.AsyncClient, program: Program
+) -> None:
+    _, run = await scene.stage("optimized_prompt")
+    stranger.headers.update(opened(program, run))
+    tools = (await call(stranger, run, "tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in tools] == ["report_outcome", "request_agent"]
+
+    async def ask(**arguments: Any) -> str:
+        answer = await call(stranger, run, "tools/call", name="request_agent", arguments=arguments)
+        return answer["result"]["content"][0]["text"]
+
+    refused = "Not taken: Nobody may request decide-agent."
+    assert await ask(agent="decide-agent", reason="no") == refused
+    assert 'Did you mean "debugger"?' in await ask(agent="debuger", reason="no")
+    assert "is an object with" in await ask(agent="debugger")
+    assert "is no priority" in await ask(agent="debugger", reason="no", priority="now")
+    assert (await ask(agent="debugger", reason="2 tests fail", priority="high")).startswith("Taken")
+    kept = reports.requests(lifecycle.job_dir(program.services, run.id, 1))
+    wanted = {"target": "debugger", "reason": "2 tests fail", "context": "", "priority": "high"}
+    assert kept == [wanted]
+
+
 async def test_the_token_of_a_run_opens_nothing_else(
     agent: httpx.AsyncClient, program: Program, scene: Scene, run: Run
 ) -> None:

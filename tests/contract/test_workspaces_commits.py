@@ -198,3 +198,20 @@ async def test_diff_is_cut(workspaces: Kind, repo: Path, tree: Path) -> None:
     assert text.endswith("+line\n[The diff was cut here: it is longer than 2 MB.]\n")
     with pytest.raises(InvalidRepository, match="not a commit hash"):
         await workspaces.diff(repo, "--output=/tmp/x", head)
+
+
+async def test_what_was_committed_is_taken_back_by_a_commit_on_top(
+    workspaces: Kind, repo: Path, tree: Path
+) -> None:
+    before = sha(repo, BRANCH)
+    commit(tree, {"README.md": "worse", "new": "1"})
+    await workspaces.gather(tree, BRANCH)
+    worse = sha(repo, BRANCH)
+    for _ in range(2):
+        await workspaces.take_back(repo, BRANCH, before, "Take it back")
+        assert sha(repo, f"{BRANCH}~1") == worse
+        assert run(repo, "diff", before, BRANCH) == ""
+    await workspaces.release(tree)
+    again = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    assert (again.head_sha, status(again.path)) == (sha(repo, BRANCH), "")
+    assert (again.path / "README.md").read_text() == "Hello\n"

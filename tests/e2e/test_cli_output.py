@@ -90,12 +90,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     run("pipeline", "lint", "simple")
     (am.repo / "walk.yaml").write_text("- start")
     assert run("pipeline", "simulate", "simple", "--script", "walk.yaml")["status"] == "in_progress"
-    idle: str = run("task", "create", "Idle")["task"]["id"]
-    run("task", "grant", id=idle)
-    run("task", "cancel", "--reason", "nobody wants it", id=idle)
-    staged: str = run("task", "create", "Stage by stage", "--pipeline", "staged")["task"]["id"]
-    assert run("context", id=staged)["user_request"] == "Stage by stage"
-    run("task", "cancel", id=staged)
+    _use_idle_tasks(run)
     made = run("task", "create", "Door", "--description", SCRIPT, "--pipeline", "simple")
     task: str = made["task"]["id"]
     with am.serving("serve", "--port", "0"):
@@ -132,6 +127,13 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
     _use_files(am, run, task)
+
+
+def _use_idle_tasks(run: Callable[..., Any]) -> None:
+    idle: str = run("task", "create", "Idle", "--pipeline", "staged")["task"]["id"]
+    assert run("context", id=idle)["user_request"] == "Idle"
+    run("task", "grant", id=idle)
+    run("task", "cancel", "--reason", "nobody wants it", id=idle)
 
 
 def _use_comments(run: Callable[..., Any], task: str) -> None:

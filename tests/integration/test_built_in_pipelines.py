@@ -285,6 +285,6 @@ async def test_every_edge_is_walked(world: World, name: str) -> None:
     assert {t.id for t in built_in(name).transitions} - taken == set()
 
 
-@pytest.mark.parametrize("name", ["simple", "chore", "bug", "document", "feature"])
+@pytest.mark.parametrize("name", ["simple", "chore", "bug", "document", "feature", "staged"])
 def test_built_in_pipelines_have_no_findings(name: str) -> None:
     assert lint.check(built_in(name), registry.built_in()) == []

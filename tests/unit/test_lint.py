@@ -394,3 +394,29 @@ def test_errors_come_first_and_in_the_order_of_the_document() -> None:
     names = [position for _, code, position in found if code == "unknown_name"]
     assert names == [f"transitions.{i}.guards.0.type" for i in range(11, 23)]
     assert [severity for severity, _, _ in found][-1] == "warning"
+
+
+def codes(of: object) -> list[str]:
+    return [finding.code for finding in findings(of)]
+
+
+def test_the_way_back_to_whoever_asked_needs_a_loop_back() -> None:
+    made = document(edge("working", "$requester", "approved", "was_requested"))
+    assert "no_requester" in codes(made)
+    asks = edge("*", "working", "loop_back", "loop_backs_within")
+    asks["guards"][0]["params"] = {"edge": 3, "task": 15}
+    made = document(edge("working", "$requester", "approved", "was_requested"), asks)
+    assert codes(made) == []
+
+
+def test_a_loop_back_without_a_cap_goes_round_for_ever() -> None:
+    assert "uncapped_cycle" in codes(document(edge("*", "working", "loop_back")))
+
+
+def test_two_values_of_one_field_do_not_compete() -> None:
+    ways = [edge("working", to, "approved", "payload_is") for to in ("stuck", "merging")]
+    for way, value in zip(ways, ("a", "b"), strict=True):
+        way["guards"][0]["params"] = {"field": "kind", "value": value}
+    assert codes(document(*ways)) == []
+    ways[1]["guards"][0]["params"]["value"] = "a"
+    assert "competing" in codes(document(*ways))

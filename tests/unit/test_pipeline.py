@@ -373,3 +373,15 @@ def test_a_status_says_for_how_long_and_whom_it_asks() -> None:
 )
 def test_a_status_that_asks_wrongly_is_refused(prompt: dict[str, Any], said: str) -> None:
     assert any(said in line for line in problems(asking(**prompt)))
+
+
+def test_what_is_left_out_is_a_status_and_a_guard_of_the_way_says_why() -> None:
+    way = {"from": "open", "to": "working", "trigger": "manual", "guards": [{"type": "has_branch"}]}
+    made = document({**way, "skips": {"askng": "has_plan"}})
+    with pytest.raises(InvalidPipeline) as refused:
+        pipelines.parse(made)
+    assert refused.value.details == (
+        'transitions.0.skips: there is no status "askng". Did you mean "asking"?',
+        'transitions.0.skips: "has_plan" is no guard of this transition, so it cannot say why'
+        ' "askng" is left out',
+    )

@@ -13,7 +13,7 @@ READS = ("read", "search", "think", "fetch")
 CHANGES = ("edit", "delete", "move")
 COMMAND = "execute"
 SWITCH = "switch_mode"
-OUR_TOOL = "report_outcome"
+OUR_TOOLS = ("report_outcome", "request_agent")
 
 
 class Policy(StrEnum):
@@ -48,7 +48,9 @@ class Ruling(StrEnum):
 
 def rule(wish: Wish, rules: Rules) -> tuple[Ruling, str]:
     """And why, in words for the agent or for the person who is asked."""
-    if wish.kind in READS or (wish.kind == "other" and OUR_TOOL in wish.title):
+    if wish.kind in READS or (
+        wish.kind == "other" and any(tool in wish.title for tool in OUR_TOOLS)
+    ):
         return Ruling.ALLOWED, ""
     if wish.kind == SWITCH:
         return Ruling.REFUSED, "The mode of a session is set by the run."

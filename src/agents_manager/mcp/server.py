@@ -1,5 +1,5 @@
 """MCP over HTTP for the agents of runs: one endpoint a run, which the run's token alone opens and
-which does nothing but take the run's outcome."""
+which does nothing but take the run's outcome and whom it wants to have run again."""
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -8,6 +8,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agents_manager.domain import payload as payloads
 from agents_manager.domain import strict_json
 from agents_manager.domain.outcome import Malformed
+from agents_manager.domain.stages import request as requests
+from agents_manager.domain.stages import table
 from agents_manager.errors import AgentsManagerError, NotFound, TooLarge, Unauthenticated
 from agents_manager.flow.ports import Services
 from agents_manager.flow.runs import reporting
@@ -62,7 +64,8 @@ async def _answer(s: Services, request: Request) -> Response:
     except ValueError as error:
         fault = protocol.error(None, protocol.PARSE_ERROR, f"The message is not JSON: {error}.")
         return JSONResponse(fault, 400)
-    said = await protocol.answer(message, [_report_outcome(reporter)], INSTRUCTIONS)
+    tools = [_report_outcome(reporter), *([_request_agent(reporter)] if reporter.stage else [])]
+    said = await protocol.answer(message, tools, INSTRUCTIONS)
     return Response(status_code=202) if said is None else JSONResponse(said)
 
 
@@ -95,6 +98,37 @@ def _report_outcome(reporter: Reporter) -> Tool:
                 "payload": {"type": ["object", "null"]},
             },
             "required": ["outcome"],
+            "additionalProperties": False,
+        },
+        call=call,
+    )
+
+
+def _request_agent(reporter: Reporter) -> Tool:
+    async def call(given: Json) -> Said:
+        refused = await reporting.request(reporter, given)
+        if refused is not None:
+            return Said(f"Not taken: {refused}", wrong=True)
+        return Said("Taken. It runs once you have ended with your outcome.")
+
+    stage = table.stage_of(reporter.stage or "")
+    allowed = sorted(table.may_ask(stage.role)) if stage else []
+    return Tool(
+        name="request_agent",
+        description=(
+            "Has another agent run again before the work goes on, because of a fault that only it"
+            f" can mend; in the place of a REQUEST in your final message. You may request:"
+            f" {', '.join(allowed)}."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "agent": {"type": "string"},
+                "reason": {"type": "string", "maxLength": requests.MAX_REASON},
+                "context": {"type": "string", "maxLength": requests.MAX_CONTEXT},
+                "priority": {"type": "string", "enum": [*requests.ORDER]},
+            },
+            "required": ["agent", "reason"],
             "additionalProperties": False,
         },
         call=call,

@@ -9,6 +9,7 @@ and quotes, as
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from agents_manager.domain import fences
 from agents_manager.domain.stages import table
@@ -21,6 +22,7 @@ MAX_CONTEXT = 10_000
 _REQUEST = re.compile(r" {0,3}(?:\*\*)?REQUEST(?:\*\*)?:(?:\*\*)?[ \t]*(.*)")
 _WHOM = re.compile(r"\[?([A-Za-z0-9_-]{1,64})\]?[ \t]+[-\u2013\u2014][ \t]+(.+)")
 _PART = re.compile(r" {0,3}(?:\*\*)?(Context|Priority)(?:\*\*)?:(?:\*\*)?[ \t]*(.*)", re.IGNORECASE)
+_REST = frozenset({"context", "priority"})
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 
 
@@ -56,6 +58,19 @@ def read(text: str) -> tuple[list[Request], list[str]]:
     return requests, problems
 
 
+def given(value: Any) -> Request:
+    """A request that comes as data; ValueError says what is wrong with it."""
+    match value:
+        case {"agent": str(target), "reason": str(reason), **rest} if not set(rest) - _REST:
+            pass
+        case _:
+            raise ValueError('A request is an object with "agent" and "reason", as texts.')
+    context, priority = rest.get("context") or "", rest.get("priority") or Priority.NORMAL
+    if not reason.strip():
+        raise ValueError("The reason of a request is missing.")
+    return _sound(target, reason, str(context), str(priority))
+
+
 def refusal(source: str, request: Request) -> str | None:
     """Why this agent may not ask for that; None: it may."""
     stage = table.stage_of(request.target)
@@ -88,16 +103,20 @@ def _request(first: str, rest: list[str]) -> Request:
             into.append(part[2])
         elif into is not None:
             into.append(line)
-    wanted = _bare(" ".join(parts["priority"])).lower() or Priority.NORMAL
+    wanted = _bare(" ".join(parts["priority"])) or Priority.NORMAL
+    context = _bare("\n".join(parts["context"]))
+    return _sound(said[1], _bare(said[2]), context, wanted)
+
+
+def _sound(target: str, reason: str, context: str, priority: str) -> Request:
+    wanted = priority.lower()
     if wanted not in ORDER:
         raise ValueError(f'"{wanted[:50]}" is no priority; there are {", ".join(ORDER)}.')
-    reason = _bare(said[2])
     if len(reason) > MAX_REASON:
         raise ValueError(f"The reason of a request has at most {MAX_REASON} characters.")
-    context = _bare("\n".join(parts["context"]))
     if len(context) > MAX_CONTEXT:
         raise ValueError(f"The context of a request has at most {MAX_CONTEXT} characters.")
-    return Request(target=said[1], reason=reason, context=context, priority=Priority(wanted))
+    return Request(target=target, reason=reason, context=context, priority=Priority(wanted))
 
 
 def _bare(text: str) -> str:

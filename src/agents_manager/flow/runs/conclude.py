@@ -151,7 +151,7 @@ async def _judge(
         verdict = _infer(run, said.final_text, offered, changed, assume_approved=assume)
     else:
         verdict = _reported(reading, offered, changed)
-        verdict |= await staging.held(run, task, project, reading, head, s)
+        verdict |= await staging.held(run, task, project, reading, head, directory, s)
         if "again" in verdict:
             return _repair(verdict["again"]["text"])
     verdict |= Verdict(start_sha=start, head_sha=head)

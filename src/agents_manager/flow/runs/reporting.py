@@ -3,15 +3,19 @@ opens it for this turn alone."""
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.outcome import Outcome, Reading, Reported
+from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.stages import request as requests
+from agents_manager.domain.stages.table import BY_ROLE, may_ask
 from agents_manager.errors import RunNotFound, Unauthenticated
-from agents_manager.flow.ports import Services
+from agents_manager.flow import stages
+from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import lifecycle, reports
 from agents_manager.flow.runs.prepare import of
@@ -26,6 +30,8 @@ class Reporter:
     directory: Path
     offered: list[str]
     known: Mapping[str, Outcome]
+    stage: str | None = None
+    """The name it has among the stages, of an agent that may have others run again."""
 
 
 async def enter(s: Services, run_id: str, token: str) -> Reporter:
@@ -38,14 +44,19 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
     opened = await asyncio.to_thread(lambda: [f for f in folders if reports.opens(f, token)])
     if not opened or not run.status.live:
         raise Unauthenticated(CLOSED)
-    pipeline = await s.store.read(
-        lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    )
+
+    def known(tx: Tx) -> tuple[Pipeline, str | None]:
+        course = stages.of(tx, task) if may_ask(run.mode) and run.mode in BY_ROLE else None
+        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+        return pipeline, stages.agent_of(course, run) if course else None
+
+    pipeline, stage = await s.store.read(known)
     registry = registry_of(s, project)
     return Reporter(
         directory=opened[0],
         offered=registry.offered(pipeline, task.status),
         known=registry.outcomes,
+        stage=stage,
     )
 
 
@@ -55,3 +66,20 @@ async def report(reporter: Reporter, value: Any) -> Reading:
     if isinstance(reading, Reported):
         await asyncio.to_thread(reports.keep, reporter.directory, reading.name, reading.payload)
     return reading
+
+
+async def request(reporter: Reporter, value: Any) -> str | None:
+    """Keeps whom the agent wants to have run again; else the reason why not."""
+    assert reporter.stage is not None
+    try:
+        wanted = requests.given(value)
+    except ValueError as error:
+        return str(error)
+    kept = await asyncio.to_thread(reports.requests, reporter.directory)
+    refused = requests.refusal(reporter.stage, wanted)
+    if refused is None and len(kept) >= requests.MOST:
+        refused = f"A run has at most {requests.MOST} requests."
+    if refused is None:
+        told = [*kept, asdict(wanted)]
+        await asyncio.to_thread(reports.keep_requests, reporter.directory, told)
+    return refused

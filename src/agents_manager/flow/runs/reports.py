@@ -3,7 +3,7 @@ it survives whoever took the report."""
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,34 @@ from agents_manager.domain import strict_json
 from agents_manager.flow.runs import keys
 
 FILE = "report.json"
+REQUESTS = "requests.json"
 TOKENS = "report.sha256"
 """Of the tokens that may report."""
 
 
 def keep(directory: Path, outcome: str, payload: Mapping[str, Any] | None) -> None:
-    """The last report counts. Whole or not at all."""
-    new = directory / f".{FILE}.{os.getpid()}"
-    new.write_text(json.dumps({"outcome": outcome, "payload": payload}), encoding="utf-8")
-    new.replace(directory / FILE)
+    """The last report counts."""
+    _write(directory / FILE, {"outcome": outcome, "payload": payload})
+
+
+def keep_requests(directory: Path, requests: Sequence[Mapping[str, Any]]) -> None:
+    """Whom the agent wants to have run again, all of them."""
+    _write(directory / REQUESTS, requests)
+
+
+def requests(directory: Path) -> list[dict[str, Any]]:
+    """As they were taken: nobody but us writes there."""
+    try:
+        return json.loads((directory / REQUESTS).read_bytes())
+    except FileNotFoundError:
+        return []
+
+
+def _write(file: Path, value: Any) -> None:
+    """Whole or not at all."""
+    new = file.with_name(f".{file.name}.{os.getpid()}")
+    new.write_text(json.dumps(value), encoding="utf-8")
+    new.replace(file)
 
 
 def new_token(directory: Path) -> str:

@@ -1,6 +1,7 @@
 """Step 7 for stages: an output is held to what its agent was given, did and asks for, and a role
 that only reads leaves no commit."""
 
+import asyncio
 from dataclasses import asdict
 from pathlib import Path
 
@@ -13,11 +14,18 @@ from agents_manager.domain.task import SYSTEM, Project, Task
 from agents_manager.flow import stages
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs import reports
 from agents_manager.flow.runs.verdict import Again, Verdict, trouble
 
 
 async def held(
-    run: Run, task: Task, project: Project, reading: Reported, head: str, s: Services
+    run: Run,
+    task: Task,
+    project: Project,
+    reading: Reported,
+    head: str,
+    directory: Path,
+    s: Services,
 ) -> Verdict:
     """What the output adds to the verdict, or what the agent is asked to mend."""
     stage = table.BY_ROLE.get(run.mode)
@@ -25,7 +33,9 @@ async def held(
     if known is None or stage is None or reading.name != stage.outcome:
         return Verdict()
     changed = await _changed(run, project, head, s) if stage.writes else []
-    wanted, unread = request.read(reading.text)
+    said, unread = request.read(reading.text)
+    by_tool = await asyncio.to_thread(reports.requests, directory)
+    wanted = [*dict.fromkeys([*(request.Request(**one) for one in by_tool), *said])]
     output = stage.output.model_validate(reading.payload)
     faults = stage_rules.problems(
         stages.agent_of(known, run),
