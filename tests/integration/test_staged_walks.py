@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from agents_manager.domain.run import ErrorClass
+from agents_manager.domain.stages import table
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
 from tests.integration.test_staged import context, told
@@ -238,6 +239,29 @@ async def test_an_agent_that_asks_gets_its_answer_and_keeps_its_batch(shop: Worl
     assert "All of them" in (view.runs[7].prompt or "")
 
 
+async def test_changes_that_a_person_asks_for_go_to_a_fresh_builder(shop: World) -> None:
+    made = script(
+        build_agent=[
+            builder(1, "F1", "app.py"),
+            builder(2, "F2", "README.md"),
+            builder(3, "F1", "app.py"),
+        ]
+    )
+    task = await begun(shop, made)
+    await until(shop, task, "pr_review")
+    await shop.review(task, "changes_requested", summary="Name it better.")
+    view = await patiently(
+        shop,
+        task,
+        lambda v: v.task.status == "pr_review" and len(v.runs) > 20,
+        "a second review",
+    )
+    fresh = [run for run in view.runs if run.mode == "build-agent"][-1]
+    assert "You are build-agent-3." in (fresh.prompt or "")
+    assert "Name it better." in (fresh.prompt or "")
+    assert fresh.session is None or fresh.session == fresh.id
+
+
 # --------------------------------------------------------------------------- what agents get wrong
 
 
@@ -354,3 +378,27 @@ async def test_what_a_reader_commits_is_taken_back_and_does_not_count(shop: Worl
     await shop.review(task, "approved")
     await until(shop, task, "done")
     assert (shop.repo / "app.py").read_text() == "app\nbuilt 1\n"
+
+
+async def test_without_the_rule_a_reader_could_change_the_work(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the test before this one shows is the measure's doing."""
+    monkeypatch.setattr(table, "READERS", frozenset())
+    cheats = [*changes("app.py", "all is well\n"), *ends("test_report")]
+    task = await begun(shop, script(test_agent=[cheats]))
+    await until(shop, task, "pr_review")
+    await shop.review(task, "approved")
+    await until(shop, task, "done")
+    assert "all is well" in (shop.repo / "app.py").read_text()
+
+
+async def test_tests_that_test_nothing_are_told(shop: World) -> None:
+    empty = sample(
+        "test_writing_report",
+        placeholders={"checked": 2, "found": 1, "violations": ["test_later"]},
+    )
+    task = await begun(shop, script(test_writer=[ends("test_writing_report", empty)]))
+    await until(shop, task, "pr_review")
+    (told_of,) = await told(shop, task, "tests.placeholders")
+    assert told_of.summary == "Tests that test nothing: test_later."

@@ -30,6 +30,8 @@ from agents_manager.domain.transition import Refused
 REVIEWS = (PromptType.REVIEW, PromptType.DOCUMENT_REVIEW)
 CAPS = frozenset({"max_iterations", "loop_backs_within"})
 """Guards that a grant lets begin anew."""
+_SAYS_WHY = ("error", "reason", "message", "justification")
+"""Fields of what agents end with."""
 _FOR_ADMINS = (PromptType.CHOICE, PromptType.BUDGET)
 
 
@@ -179,7 +181,7 @@ def agent_review(
 
 def _why(fired: Fired) -> str:
     payload = fired.payload or {}
-    said = payload.get("error") or payload.get("reason") or payload.get("message")
+    said = next((payload[name] for name in _SAYS_WHY if payload.get(name)), None)
     match fired.trigger.type:
         case TriggerType.AGENT_ERROR:
             return f"The agent failed: {said}"

@@ -22,6 +22,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.stages import outputs, table
 from agents_manager.domain.stages.request import Request
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Result, Task
+from agents_manager.domain.trail import RETRY
 from agents_manager.flow.ports import Services, Tx
 
 _LOOK = frozenset(
@@ -85,12 +86,16 @@ def begun(tx: Tx, s: Services, task: Task, run_id: RunId, fired: Fired) -> None:
     if known is None or stage is None:
         return
     past = Course(runs=known.runs[:-1], log=known.log, since=known.since)
-    for told in _begun(past, run, stage, fired):
+    entries = tx.history.of_task(task.id)
+    by_hand = bool(entries) and entries[-1].trigger == RETRY and past.runs
+    goes_on = past.unfinished(run.mode) or (past.runs[-1] if by_hand else None)
+    for told in _begun(past, run, stage, fired, goes_on):
         tx.events.add(task.id, told, SYSTEM, s.clock.now())
 
 
-def _begun(past: Course, run: Run, stage: table.Stage, fired: Fired) -> list[Event]:
-    goes_on = past.unfinished(run.mode)
+def _begun(
+    past: Course, run: Run, stage: table.Stage, fired: Fired, goes_on: Run | None
+) -> list[Event]:
     request: Asked | None = None
     told: list[Event] = []
     back = past.returning()
@@ -271,6 +276,8 @@ def _built(
             event.BatchesSerial(run=run.id, file=file, batches=batches)
             for file, batches in stage_rules.shared(output).items()
         ]
+    if isinstance(output, outputs.TestWritingReport) and output.placeholders.found:
+        told.append(event.PlaceholdersFound(run=run.id, tests=output.placeholders.violations))
     given = known.assignments.get(run.id)
     if given is None or not isinstance(output, outputs.BuildReport):
         return told

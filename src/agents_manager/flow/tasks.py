@@ -14,7 +14,7 @@ from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.names import visible
-from agents_manager.domain.pipeline import ORIGIN, Policy, Trigger, TriggerType
+from agents_manager.domain.pipeline import NAMELESS, Policy, Trigger, TriggerType
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, Actor, Project, Task
 from agents_manager.domain.transition import Moved, Refused, decide, onward
@@ -296,7 +296,7 @@ def way_out(tx: Tx, task: Task) -> str:
     ways = [
         t.to
         for t in pipeline.leaving(task.status)
-        if t.to != ORIGIN
+        if t.to not in NAMELESS
         and pipeline.is_final(t.to)
         and any(h.type == "stop_agent" for h in t.hooks)
     ]

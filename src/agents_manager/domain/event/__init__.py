@@ -70,6 +70,7 @@ from agents_manager.domain.event.stages import (
     LoopBackRequested,
     LoopBackReturned,
     LoopBackStopped,
+    PlaceholdersFound,
     StageRetried,
     StageSkipped,
     WorkDiscarded,
@@ -203,6 +204,7 @@ Event = Annotated[
     | LoopBackRequested
     | LoopBackReturned
     | LoopBackStopped
+    | PlaceholdersFound
     | StageRetried
     | StageSkipped
     | WorkDiscarded

@@ -50,6 +50,17 @@ class BatchesSerial(Happening):
         return f"Batches {numbers} share {self.file} and are built one after the other."
 
 
+class PlaceholdersFound(Happening):
+    category = STAGE
+    level = Level.WARNING
+    type: Literal["tests.placeholders"] = "tests.placeholders"
+    run: str
+    tests: tuple[str, ...]
+
+    def says(self) -> str:
+        return f"Tests that test nothing: {', '.join(self.tests)}."
+
+
 class BuilderAssigned(Happening):
     category = STAGE
     type: Literal["builder.assigned"] = "builder.assigned"

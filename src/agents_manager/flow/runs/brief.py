@@ -20,8 +20,9 @@ from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Artifact, ArtifactType, Project, PullRequest, Task
+from agents_manager.domain.trail import arrival
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import branches, comments, retries, stages
+from agents_manager.flow import branches, comments, facts, retries, stages
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import notes, stage_sections, transcripts
@@ -157,46 +158,40 @@ def sections(
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
     threads = conversation.threads(said)
     rounds = conversation.rounds(prompts, runs, run, threads)
-    review = _review(rounds, run, f" {HEED}" if threads else "", show)
-    about_comments = [c for c in said if not c.review]
-    workspace = notes.of_workspace(tx, run, rules)
-    ending = _ours("How to end", _outcomes(tx, s, task, registry, how_to_end))
     known = stages.of(tx, task) if run.mode in BY_ROLE else None
-    if known is not None:
-        before = known.before(run).unfinished(run.mode)
-        return [
-            _ours("Instructions", _instructions(s, run)),
-            replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts)),
-            *stage_sections.given(known, run, task),
-            *stage_sections.reasons(known, run, task),
-            _list(WORKSPACE, workspace, f"am task events {task.id}"),
-            _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
-            _comments(about_comments if run.mode in WRITERS else [], f"am comment list {task.id}"),
-            review,
-            _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
-            _failed(before is not None, runs, last),
-            _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
-            stage_sections.how_to_request(s, run),
-            ending,
-            _project(instructions),
-        ]
-    return [
-        _ours("Instructions", _instructions(s, run)),
+    again = known.before(run).unfinished(run.mode) if known else retries.automatic(tx, run)
+    request = replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts))
+    workspace = notes.of_workspace(tx, run, rules)
+    heard = known is None or run.mode in WRITERS
+    about = [
         _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
-        replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts)),
+        request,
         _list(PHASES, _phases(phases), f"am phase list {task.id}"),
         _plan(task, artifacts, show),
         _list(WORKSPACE, workspace, f"am task events {task.id}"),
         _list(ARTIFACTS, _artifacts(artifacts), show, newest=True),
         _quote(DOCUMENTS, _documents(artifacts, task), show, newest=True),
+    ]
+    if known is not None:
+        came = arrival(facts.past(tx, task.id), task.status)
+        about = [
+            request,
+            *stage_sections.given(known, run, task),
+            *stage_sections.reasons(known, run, task, came),
+            _list(WORKSPACE, workspace, f"am task events {task.id}"),
+        ]
+    return [
+        _ours("Instructions", _instructions(s, run)),
+        *about,
         _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
-        _comments(about_comments, f"am comment list {task.id}"),
-        review,
-        _list(RUNS, _runs(runs), f"am run list --task {task.id}", newest=True),
+        _comments([c for c in said if heard and not c.review], f"am comment list {task.id}"),
+        _review(rounds, run, f" {HEED}" if threads else "", show),
+        _list(RUNS, [] if known else _runs(runs), f"am run list --task {task.id}", newest=True),
         _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
-        _failed(retries.automatic(tx, run), runs, last),
+        _failed(bool(again), runs, last),
         _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
-        ending,
+        _ours("Requests", stage_sections.how_to_request(s, run) if known else ""),
+        _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
     ]
 

@@ -8,12 +8,14 @@ from agents_manager.domain.context import Section
 from agents_manager.domain.course import Asked, Course
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages import context, outputs, summary, table
-from agents_manager.domain.task import Task
+from agents_manager.domain.task import History, Task
 from agents_manager.flow.ports import Services
 
 BATCH = "Your batch"
 REQUESTED = "What you are asked for"
 RESTARTED = "Why the work begins again"
+UNMERGED = "What kept it from being merged"
+TROUBLE = frozenset({"conflicts_detected", "merge_failed"})
 BUDGET = 16_000
 """Characters of a stage's output; longer ones are summarised."""
 ALL_BUDGET = 5_000
@@ -60,8 +62,8 @@ def told(known: Course, run: Run, stage: table.Stage) -> Mapping[float, str]:
     return texts
 
 
-def reasons(known: Course, run: Run, task: Task) -> list[Section]:
-    """What the run is for beyond its stage."""
+def reasons(known: Course, run: Run, task: Task, came: History | None) -> list[Section]:
+    """What the run is for beyond its stage; `came` is the move that brought the task there."""
     mine, request = known.assignments.get(run.id), known.served(run.id)
     restart = known.before(run).restart()
     where = f"am context {task.id}"
@@ -85,6 +87,16 @@ def reasons(known: Course, run: Run, task: Task) -> list[Section]:
                 where=where,
             )
         )
+    if came and came.outcome in TROUBLE:
+        sections.append(
+            Section(
+                heading=UNMERGED,
+                before="The work was approved and could not be merged; see to it.",
+                quoted=[summary.whole(dict(came.payload or {}))],
+                budget=BUDGET,
+                where=where,
+            )
+        )
     if restart:
         sections.append(
             Section(
@@ -104,7 +116,6 @@ def _asked(request: Asked) -> str:
     return f"{told}\n\n{trigger.context}" if trigger.context else told
 
 
-def how_to_request(s: Services, run: Run) -> Section:
+def how_to_request(s: Services, run: Run) -> str:
     allowed = ", ".join(sorted(table.may_ask(run.mode)))
-    text = template.filled(s.templates["request"], agents=allowed) if allowed else ""
-    return Section(heading="Requests", before=text)
+    return template.filled(s.templates["request"], agents=allowed) if allowed else ""
