@@ -98,8 +98,10 @@ class TestBatches:
 
     def test_a_restart_has_all_built_again(self) -> None:
         runs = [self.plan, run("b1", "build-agent", 2), run("d", "decide-agent", 4)]
-        found = course(runs, assigned("b1", "build-agent-1", 1, 2))
-        assert [batch.number for batch in found.batches_left()] == [1, 2]
+        built = assigned("b1", "build-agent-1", 1, 2)
+        assert [batch.number for batch in course(runs, built).batches_left()] == [2]
+        again = course([*runs, run("p2", "plan-agent", 6)], built)
+        assert [batch.number for batch in again.batches_left()] == [1, 2]
 
     def test_a_request_is_no_batch(self) -> None:
         runs = [self.plan, run("b3", "build-agent", 2)]

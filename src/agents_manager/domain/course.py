@@ -145,12 +145,15 @@ class Course:
         }
 
     def batches_left(self) -> list[outputs.Batch]:
-        """Of the newest plan, those that no builder has built since the last restart."""
+        """Of the newest plan, those that no builder has built. A plan that follows a decision begins
+        the work again."""
         plan = self.made.stage_2_plan
         built: list[tuple[outputs.PlannedFeature, ...]] = []
+        decided = False
         for run, stage in self.delivered:
-            if stage.role == table.DECIDER:
-                built = []
+            decided = decided or stage.role == table.DECIDER
+            if decided and stage.field == "stage_2_plan":
+                built, decided = [], False
             found = self.assignments.get(run.id) if stage.role == table.BUILDER else None
             if found and found.batch:
                 built.append(found.batch.features)

@@ -86,11 +86,18 @@ def begun(tx: Tx, s: Services, task: Task, run_id: RunId, fired: Fired) -> None:
     if known is None or stage is None:
         return
     past = Course(runs=known.runs[:-1], log=known.log, since=known.since)
-    entries = tx.history.of_task(task.id)
-    by_hand = bool(entries) and entries[-1].trigger == RETRY and past.runs
-    goes_on = past.unfinished(run.mode) or (past.runs[-1] if by_hand else None)
+    goes_on = past.unfinished(run.mode)
+    if goes_on is None and past.runs and _started_again(tx, task, run):
+        goes_on = past.runs[-1]
     for told in _begun(past, run, stage, fired, goes_on):
         tx.events.add(task.id, told, SYSTEM, s.clock.now())
+
+
+def _started_again(tx: Tx, task: Task, run: Run) -> bool:
+    """Whether somebody has the last run made once more, where it stood."""
+    entries = tx.history.of_task(task.id)
+    order = run.effect_id.rpartition("-")[0]
+    return any(e.id == order and e.trigger == RETRY for e in entries[-1:])
 
 
 def _begun(
