@@ -145,8 +145,8 @@ class Course:
         }
 
     def batches_left(self) -> list[outputs.Batch]:
-        """Of the newest plan, those that no builder has built. A plan that follows a decision begins
-        the work again."""
+        """Of the newest plan, those that no builder has built. A plan that follows a decision
+        begins the work again."""
         plan = self.made.stage_2_plan
         built: list[tuple[outputs.PlannedFeature, ...]] = []
         decided = False

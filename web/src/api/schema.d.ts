@@ -1,4 +1,4 @@
-// From openapi.json 716d8dc5ad00bb27dbf47a2576c51ebfb2745683b7dac0307d0cb98fdf1bf84f; write it again with: npm run api
+// From openapi.json 30b1823bbabba28d027b16382322fbd702a3e5aac55d251d35404e86f78d3d72; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1033,6 +1033,47 @@ export interface paths {
          * @description Says that a comment is dealt with, or that it is not after all.
          */
         patch: operations["resolve_comment"];
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/context": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Context
+         * @description The PipelineContext of a staged task, computed from what happened: the request, the outputs
+         *     of the stages, loop-backs, retries and metadata; as a document and as Markdown.
+         */
+        get: operations["show_context"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/context/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show Given
+         * @description What the agent of a run was given of what the others said, and how much that is.
+         */
+        get: operations["show_given"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/prompts": {
@@ -3745,6 +3786,34 @@ export interface components {
             /** Median */
             median: number | null;
         };
+        /** StageContext */
+        StageContext: {
+            /** Context */
+            context: {
+                [key: string]: unknown;
+            };
+            /** Agent */
+            agent: string;
+            /** Markdown */
+            markdown: string;
+        };
+        /** StageGiven */
+        StageGiven: {
+            /** Run */
+            run: string;
+            /** Agent */
+            agent: string;
+            /** Stage */
+            stage: number;
+            /** Outputs */
+            outputs: {
+                [key: string]: string;
+            };
+            /** Characters */
+            characters: number;
+            /** Everything */
+            everything: number;
+        };
         /** StartForm */
         StartForm: {
             /** Expect Version */
@@ -5988,6 +6057,59 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    show_context: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StageContext"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    show_given: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StageGiven"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
