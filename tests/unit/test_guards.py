@@ -148,7 +148,7 @@ LOOP = Fired(
 )
 
 
-def looped(**stages: int) -> dict[str, Any]:
+def looped(**stages: Any) -> dict[str, Any]:
     return {"fired": LOOP, "stages": StageFacts(**stages)}
 
 
