@@ -356,9 +356,10 @@ async def test_an_agent_that_dies_is_tried_again_with_what_failed(shop: World) -
             "retries": {"crash": {"tries": 1, "delay": 0}},
         }
     )
-    made = script(
-        build_agent=[[{"crash": "KILL"}], builder(1, "F1", "app.py"), builder(2, "F2", "README.md")]
-    )
+    first = builder(1, "F1", "app.py")
+    dies = [*first[:-1], {"crash": "KILL"}]
+    # Its work is committed, so that whoever goes on has only to report it.
+    made = script(build_agent=[dies, first[-1:], builder(2, "F2", "README.md")])
     task = await shop.start(made, pipeline="staged")
     view = await until(shop, task, "pr_review")
     builders = [run for run in view.runs if run.mode == "build-agent"]

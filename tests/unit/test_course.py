@@ -218,5 +218,15 @@ def test_before_a_run_only_what_came_before_it_is_known() -> None:
     assert found.before(runs[2]).completed() == (2, 4)
 
 
+def test_work_begins_where_the_first_of_the_runs_began_that_go_on_from_each_other() -> None:
+    failed = {"outcome": None, "payload": None}
+    runs = [
+        run("b1", "build-agent", 0, base_sha="a"),
+        run("b2", "build-agent", 2, base_sha="b", **failed),
+        run("b3", "build-agent", 4, base_sha="c"),
+    ]
+    assert [course(runs).base_of(one) for one in runs] == ["a", "b", "b"]
+
+
 def test_without_stages_there_is_nothing_to_know() -> None:
     assert course([]).facts() == StageFacts()

@@ -58,6 +58,15 @@ def test_a_failed_pre_flight_requests_somebody() -> None:
     ]
 
 
+def test_a_builder_is_asked_for_by_its_number_only_if_it_was_there() -> None:
+    wanted, report = Request(target="build-agent-2", reason="no"), output("review_report")
+    there = ["build-agent-1", "build-agent-2"]
+    assert rules.problems("review-agent", report, MADE, [wanted], builders=there) == []
+    assert rules.problems("review-agent", report, MADE, [wanted], builders=there[:1]) == [
+        "There was no build-agent-2; request build-agent for a fresh one."
+    ]
+
+
 def test_a_builder_is_held_to_its_batch_and_to_what_it_changed() -> None:
     assert faults("build_report", agent="build-agent-2") == [
         'You are build-agent-1, not "build-agent-2".'

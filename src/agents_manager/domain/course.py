@@ -165,6 +165,16 @@ class Course:
                 left.append(batch)
         return left
 
+    def base_of(self, run: Run) -> str | None:
+        """The commit that its work begins at, in the runs that it goes on from too."""
+        base = run.base_sha
+        at = [r.id for r in self.runs].index(run.id)
+        for before in reversed(self.runs[:at]):
+            if before.mode != run.mode or delivered(before):
+                break
+            base = before.base_sha or base
+        return base
+
     def unfinished(self, mode: str) -> Run | None:
         """The last run, if it was of this mode and left its work undone: the next goes on."""
         last = self.runs[-1] if self.runs else None

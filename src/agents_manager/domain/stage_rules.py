@@ -23,9 +23,10 @@ def problems(
     *,
     assignment: Assignment | None = None,
     changed: Sequence[str] = (),
+    builders: Sequence[str] = (),
 ) -> list[str]:
     """Everything that keeps the output from being taken."""
-    found = [said for request in requests if (said := refusal(agent, request))]
+    found = [said for request in requests if (said := _refusal(agent, request, builders))]
     match output:
         case outputs.ImplementationPlan():
             found += _uncovered(output, made.stage_0_taskspec)
@@ -38,6 +39,14 @@ def problems(
         case _:
             pass
     return found
+
+
+def _refusal(agent: str, request: Request, builders: Sequence[str]) -> str | None:
+    stage = table.stage_of(request.target)
+    numbered = stage is not None and request.target != stage.role
+    if numbered and request.target not in builders:
+        return f"There was no {request.target}; request {table.BUILDER} for a fresh one."
+    return refusal(agent, request)
 
 
 def _uncovered(plan: outputs.ImplementationPlan, spec: outputs.TaskSpec | None) -> Iterator[str]:

@@ -32,7 +32,8 @@ async def held(
     known = await s.store.read(lambda tx: stages.of(tx, task))
     if known is None or stage is None or reading.name != stage.outcome:
         return Verdict()
-    changed = await _changed(run, project, head, s) if stage.writes else []
+    base = known.base_of(run) if stage.writes else None
+    changed = await _changed(project, base, head, s)
     said, unread = request.read(reading.text)
     by_tool = await asyncio.to_thread(reports.requests, directory)
     wanted = [*dict.fromkeys([*(request.Request(**one) for one in by_tool), *said])]
@@ -44,6 +45,7 @@ async def held(
         wanted,
         assignment=known.assignments.get(run.id),
         changed=changed,
+        builders=[given.agent for given in known.assignments.values()],
     )
     if unread or faults:
         text = "\n".join(dict.fromkeys([*unread, *faults]))
@@ -55,10 +57,10 @@ def _before(known: Course, run: Run) -> Course:
     return Course(runs=[r for r in known.runs if r.id != run.id], log=known.log)
 
 
-async def _changed(run: Run, project: Project, head: str, s: Services) -> list[str]:
-    if run.base_sha is None or run.base_sha == head:
+async def _changed(project: Project, base: str | None, head: str, s: Services) -> list[str]:
+    if base is None or base == head:
         return []
-    files = await s.workspaces.files(Path(project.path), run.base_sha, head)
+    files = await s.workspaces.files(Path(project.path), base, head)
     return [file.path for file in files]
 
 
