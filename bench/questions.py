@@ -16,6 +16,7 @@ NAMES = (
     "transitions",
     "lint",
     "context",
+    "staged",
     "tasks",
     "board",
     "web",

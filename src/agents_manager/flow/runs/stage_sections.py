@@ -2,10 +2,11 @@
 batch, and why it runs."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from agents_manager.domain import template
 from agents_manager.domain.context import Section
-from agents_manager.domain.course import Asked, Course
+from agents_manager.domain.course import Asked, Assignment, Course
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages import context, outputs, summary, table
 from agents_manager.domain.task import History, Task
@@ -49,10 +50,7 @@ def told(known: Course, run: Run, stage: table.Stage) -> Mapping[float, str]:
     for number in stage.given:
         other = table.BY_NUMBER[number]
         output = context.given_to(stage, made).get(other.field or "")
-        mine = known.assignments.get(run.id)
-        if isinstance(output, outputs.ImplementationPlan) and mine:
-            own = (mine.batch,) if mine.batch else ()
-            output = output.model_copy(update={"batches": own})
+        output = _part_of(output, known.assignments.get(run.id))
         if output:
             budget = ALL_BUDGET if everything else BUDGET
             texts[number] = summary.within(output, budget, brief=everything)
@@ -60,6 +58,25 @@ def told(known: Course, run: Run, stage: table.Stage) -> Mapping[float, str]:
     if everything and results:
         texts[4] = f"{texts.get(4, '')}\n{summary.within(results, ALL_BUDGET, brief=True)}"
     return texts
+
+
+def _part_of(output: Any, mine: Assignment | None) -> Any:
+    """What concerns a builder's own batch alone; with a request instead of one, all but the plan's
+    batches."""
+    if mine is None:
+        return output
+    wanted = {feature.id for feature in mine.batch.features} if mine.batch else None
+    match output:
+        case outputs.ImplementationPlan():
+            return output.model_copy(update={"batches": (mine.batch,) if mine.batch else ()})
+        case outputs.TaskSpec() if wanted:
+            features = tuple(one for one in output.features if one.id in wanted)
+            return output.model_copy(update={"features": features})
+        case outputs.RepoProfile() if wanted:
+            files = tuple(one for one in output.feature_files if one.feature in wanted)
+            return output.model_copy(update={"feature_files": files})
+        case _:
+            return output
 
 
 def reasons(known: Course, run: Run, task: Task, came: History | None) -> list[Section]:
