@@ -1,5 +1,6 @@
 """Staged orchestration: loop-backs and their caps, restarts, questions, what agents get wrong."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,11 @@ from agents_manager.domain.stages import table
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
 from tests.integration.test_staged import context, told
+from tests.postgres import fresh_database
+from tests.repos import make_repo
 from tests.staged_walk import (
     FAILING,
+    FILES,
     begun,
     builder,
     changes,
@@ -22,7 +26,7 @@ from tests.staged_walk import (
     script,
     until,
 )
-from tests.worlds import World
+from tests.worlds import World, working
 
 pytestmark = pytest.mark.slow
 
@@ -403,3 +407,13 @@ async def test_tests_that_test_nothing_are_told(shop: World) -> None:
     await until(shop, task, "pr_review")
     (told_of,) = await told(shop, task, "tests.placeholders")
     assert told_of.summary == "Tests that test nothing: test_later."
+
+
+async def test_a_loop_back_on_postgres(tmp_path: Path, own_home: Path, postgres_url: str) -> None:
+    made = script(test_agent=[ends("test_report", FAILING), ends("test_report")])
+    address = fresh_database(postgres_url)
+    async with working(tmp_path / "home", make_repo(tmp_path / "shop", FILES), address) as world:
+        task = await begun(world, made)
+        await until(world, task, "pr_review")
+        (trigger,) = (await context(world, task)).loop_back_triggers
+        assert (trigger.trigger_id, trigger.status) == ("LB1", "completed")
