@@ -15,8 +15,10 @@ from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain.pipeline import Pipeline, PromptType
 from agents_manager.domain.simulate import Simulation, simulate
 from agents_manager.domain.simulation_told import Asked
+from agents_manager.domain.stages import table
 from agents_manager.domain.task import Result
 from agents_manager.errors import InvalidInput
+from tests.stage_samples import SAMPLES
 from tests.unit.pipeline_documents import document, edge, status
 from tests.unit.test_form import PLANNED
 
@@ -297,3 +299,15 @@ def test_a_form_is_asked_and_the_answer_is_held_to_it() -> None:
     assert way(told) == ["working", "asking", "-", "working"]
     assert told.decisions[1].asks == Asked(PromptType.INFO_REQUEST, "Which release?", ())
     assert told.decisions[2].reasons[1:] == ("value.version: is missing",)
+
+
+def test_stages_are_walked_by_what_they_end_with() -> None:
+    stages = [s for s in table.STAGES if s.role != "debugger"]
+    ended = [{"outcome": {"name": s.outcome, "payload": SAMPLES[s.outcome]}} for s in stages]
+    at = [s.outcome for s in stages].index("build_report")
+    approved = {"review": "approved"}
+    script = ["start", *ended[:2], approved, *ended[2:at], ended[at], *ended[at:], approved]
+    found = simulate(built_in("staged"), registry.built_in(), simulation_script.parse(script))
+    assert found.status == "done"
+    assert "debugging" in found.not_visited
+    assert [d.to for d in found.decisions].count("building") == 2
