@@ -1,4 +1,4 @@
-// From openapi.json 30b1823bbabba28d027b16382322fbd702a3e5aac55d251d35404e86f78d3d72; write it again with: npm run api
+// From openapi.json 30d10c278971c96749b3ed509ebe98d79436d3bf5b901a3359c2be8c22a401b1; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -475,7 +475,7 @@ export interface paths {
         };
         /**
          * Get Channel
-         * @description One of them: telegram, slack, desktop or webhook.
+         * @description One of them: telegram, slack, desktop, webhook or push.
          */
         get: operations["get_channel"];
         put?: never;
