@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agents_manager.cli import arguments, session
+from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.render import Block, Line, Tone, lines
 from agents_manager.cli.session import Desk
 
@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @arguments.task
-@click.option("--run", metavar="RUN", help="What the agent of this run was given of it.")
+@click.option(
+    "--run",
+    metavar="RUN",
+    shell_complete=completing.runs,
+    help="What the agent of this run was given of it.",
+)
 @session.command
 async def context(desk: Desk, task: str, run: str | None) -> None:
     """Show the context of a staged task: request, outputs, loop-backs and retries.
