@@ -56,7 +56,7 @@ def listening() -> Iterator[Listener]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     found.append(Listener(f"http://127.0.0.1:{server.server_port}/told"))
     try:

@@ -90,7 +90,7 @@ def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> li
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 9)
+    labels = reference.points if full else sample(reference.points, _kind, 6)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain)) for label in labels]
     waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
@@ -333,8 +333,9 @@ def _drawn(chance: random.Random, reference: Reference) -> Plan:
 
 
 def controls(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    cases = [Case(f"without {name}", _noticed(name, reference)) for name in CONTROLS]
-    return len(cases), cases
+    chosen = list(CONTROLS) if full else list(CONTROLS)[:2]
+    cases = [Case(f"without {name}", _noticed(name, reference)) for name in chosen]
+    return len(CONTROLS), cases
 
 
 def _noticed(name: str, reference: Reference) -> Callable[[Path], Result]:

@@ -18,6 +18,8 @@ from tests.integration.test_built_in_pipelines import says, work
 from tests.repos import executable, run
 from tests.worlds import ANN, GREETING, World
 
+pytestmark = pytest.mark.slow
+
 DONE = "<<<OUTCOME:pr_ready>>>\n<<<END_PAYLOAD>>>"
 
 

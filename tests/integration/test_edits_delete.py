@@ -21,6 +21,8 @@ from agents_manager.settings import Settings
 from tests import repos, worlds
 from tests.worlds import ANN, GREETING, World
 
+pytestmark = pytest.mark.slow
+
 HANG = {"implement": [[{"hang": True}]]}
 
 

@@ -21,6 +21,8 @@ from tests.asking import Clock, Table, seated
 from tests.contract.store_values import a_pull
 from tests.worlds import BOB
 
+pytestmark = pytest.mark.slow
+
 SPLIT: Mapping[str, Any] = {
     "reason": "big",
     "proposed_phases": [{"name": "One"}, {"name": "Two"}],

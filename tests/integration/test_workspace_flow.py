@@ -14,6 +14,8 @@ from agents_manager.flow import snapshots, tasks
 from tests.repos import commit, own_home, run, sha, status
 from tests.worlds import ANN, GREETING, World, repo, world
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["own_home", "repo", "world"]
 
 LEAVE: dict[str, Any] = {
