@@ -248,8 +248,9 @@ def test_versions_are_compared_and_tasks_taken_to_the_newest(page: Page, work: W
     )
     work.site.post("pipelines", renamed)
     page.goto(work.url("pipelines"))
-    expect(page.get_by_role("row").filter(has_text="Aged")).to_contain_text("1 task")
-    page.get_by_role("link", name="Aged").click()
+    link = page.get_by_role("link", name="Aged aged")  # Not "Staged".
+    expect(page.get_by_role("row").filter(has=link)).to_contain_text("1 task")
+    link.click()
     page.get_by_role("button", name="Versions").click()
     dialog = page.get_by_role("dialog", name="Versions of Aged")
     expect(dialog).to_contain_text("1 unfinished task is on older versions.")
