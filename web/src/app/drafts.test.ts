@@ -1,5 +1,5 @@
 import { act, renderHook } from "@testing-library/react";
-import { forgetOldDrafts, useDraft } from "./drafts";
+import { forgetOldDrafts, restoreDraft, useDraft } from "./drafts";
 
 beforeEach(() => localStorage.clear());
 
@@ -21,6 +21,13 @@ test("another key has another draft", () => {
   expect(hook.result.current.value).toBe("");
   hook.rerender({ key: "a" });
   expect(hook.result.current.value).toBe("of a");
+});
+
+test("words that come back reach a form that stands there already", () => {
+  const form = renderHook(() => useDraft("p2", ""));
+  act(() => restoreDraft("p2", "taken back"));
+  expect(form.result.current.value).toBe("taken back");
+  expect(form.result.current.kept).toBe(true);
 });
 
 test("drafts of long ago and broken ones go", () => {

@@ -21,6 +21,14 @@ export function keepDraft(key: string, value: unknown) {
   }
 }
 
+const shown = new Map<string, Set<() => void>>();
+
+/** Words that come back, into a form that may stand there already. */
+export function restoreDraft(key: string, value: unknown) {
+  keepDraft(key, value);
+  for (const read of shown.get(key) ?? []) read();
+}
+
 export function forgetDraft(key: string) {
   try {
     localStorage.removeItem(PREFIX + key);
@@ -41,6 +49,19 @@ export function useDraft<T>(key: string, initial: T) {
     setValue(found ?? initial);
     setKept(found !== undefined);
   }, [key, initial]);
+  useEffect(() => {
+    const read = () => {
+      const found = readDraft<T>(key);
+      if (found !== undefined) setValue(found);
+      setKept(found !== undefined);
+    };
+    const forms = shown.get(key) ?? new Set();
+    shown.set(key, forms.add(read));
+    return () => {
+      forms.delete(read);
+      if (forms.size === 0) shown.delete(key);
+    };
+  }, [key]);
   const set = useCallback(
     (next: T | ((before: T) => T)) =>
       setValue((before) => {

@@ -8,7 +8,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useRef } from "react";
 import { toast } from "sonner";
 import { type ApiError, api, data, type InboxItem, once, type Schemas } from "@/api/client";
-import { forgetDraft, keepDraft, readDraft } from "@/app/drafts";
+import { forgetDraft, readDraft, restoreDraft } from "@/app/drafts";
 import { clean } from "@/kit/text";
 import type { Answer } from "./answers";
 
@@ -75,7 +75,7 @@ export function useSender(
       if (type === "permission") toast.success("Answered");
       else
         offerUndo(client, [id], "Answered", (again) => {
-          if (draft !== undefined && again[0]) keepDraft(draftKey(again[0]), draft);
+          if (draft !== undefined && again[0]) restoreDraft(draftKey(again[0]), draft);
           if (again[0]) onUndone?.(again[0]);
         });
       onAnswered?.();
