@@ -16,7 +16,6 @@ from agents_manager import environment
 from agents_manager.channels import telegram_api, telegram_replies, telegram_wire
 from agents_manager.channels.telegram_api import Api
 from agents_manager.channels.telegram_cards import page
-from agents_manager.channels.telegram_errors import Unanswered
 from agents_manager.channels.telegram_updates import Did, Me, Order, Press, Words, read
 from agents_manager.domain import strict_json
 from agents_manager.domain.card import Card, Reply
@@ -71,8 +70,6 @@ class Telegram:
         self._pause = pause
         self._api = lambda: telegram_api.opened(token, base_url)
         self._offset: int | None = None
-        self._unsure: set[int] = set()
-        """What was sent and may have arrived."""
         self._hearing: tuple[Desk, Me] | None = None
         """Who takes what the webhook brings."""
 
@@ -80,16 +77,8 @@ class Telegram:
         return self._places()
 
     async def send(self, place: str, card: Card) -> str:
-        mark = hash((place, card.title, card.body))
-        again = card.model_copy(update={"repeat": card.repeat or mark in self._unsure})
-        try:
-            async with self._api() as api:
-                message = await api.send(place, page(again))
-        except Unanswered as error:
-            self._unsure.add(mark)
-            raise ChannelDown(error.message) from None
-        self._unsure.discard(mark)
-        return message
+        async with self._api() as api:
+            return await api.send(place, page(card))
 
     async def update(self, place: str, message: str, card: Card) -> None:
         async with self._api() as api:

@@ -19,10 +19,9 @@ from telegram.error import TelegramError
 
 from agents_manager.channels import telegram_errors, telegram_wire
 from agents_manager.channels.telegram_cards import Page
-from agents_manager.channels.telegram_errors import Unanswered
 from agents_manager.channels.telegram_updates import Me
 from agents_manager.domain.card import Style
-from agents_manager.errors import ChannelError, ChannelRefused
+from agents_manager.errors import ChannelDown, ChannelError, ChannelRefused
 
 T = TypeVar("T")
 
@@ -46,7 +45,7 @@ class Api:
     async def send(
         self, place: str, page: Page, markup: ForceReply | None = None, to: str | None = None
     ) -> str:
-        """`to` is the message that it replies to. Unanswered when it may have arrived."""
+        """`to` is the message that it replies to."""
         replies = ReplyParameters(int(to), allow_sending_without_reply=True) if to else None
         try:
             sent = await self._bot.send_message(
@@ -60,7 +59,7 @@ class Api:
         except TelegramError as error:
             told = self._ours(error, place)
             if telegram_errors.may_have_arrived(error):
-                raise Unanswered(told.message) from None
+                raise ChannelDown(told.message, unsure=True) from None
             raise told from None
         return str(sent.message_id)
 

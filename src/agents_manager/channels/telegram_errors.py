@@ -26,10 +26,6 @@ GONE = (
 )
 
 
-class Unanswered(ChannelDown):
-    """What was sent may have arrived."""
-
-
 def may_have_arrived(error: TelegramError) -> bool:
     why = error.__cause__
     never = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
