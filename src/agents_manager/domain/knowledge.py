@@ -1,0 +1,160 @@
+"""What a project's runs have found out: nodes, where each comes from, how they hang together."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from agents_manager.domain.handoff import Handoff, Level
+from agents_manager.domain.ids import ProjectId, RunId, TaskId
+
+
+class NodeKind(StrEnum):
+    TASK = "task"
+    PATTERN = "pattern"
+    GOTCHA = "gotcha"
+    DECISION = "decision"
+    QUESTION = "question"
+
+
+class NodeState(StrEnum):
+    ACTIVE = "active"
+    STALE = "stale"
+    """A file that it speaks of has changed since."""
+    CONTRADICTED = "contradicted"
+    RETIRED = "retired"
+
+
+class EdgeKind(StrEnum):
+    FOUND_BY = "found_by"
+    """From a finding to the node of a task that told of it."""
+    CONTRADICTS = "contradicts"
+    ANSWERS = "answers"
+    """From a decision to the question."""
+    FOLLOWS = "follows"
+    """From the node of a task to that of one it depends on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a finding comes from; one that was found again has several."""
+
+    task_id: TaskId
+    run_id: RunId | None
+    """None: a person said it."""
+    by: str
+    commit: str | None
+    file: str | None
+    lines: str | None
+    """`N-M`; None: the whole file."""
+    words: str
+    """As they were said, where the node's text is that of another."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    id: str
+    project_id: ProjectId
+    kind: NodeKind
+    text: str
+    """The finding in one sentence; of a task its title."""
+    detail: Mapping[str, Any]
+    """Fields of the handoff beside the sentence: `location`; `discovered_in` and `mitigation`;
+    `context`, `recommendation` and `blocking`; of a decision `reason`."""
+    severity: Level | None
+    tags: tuple[str, ...]
+    state: NodeState
+    sources: tuple[Source, ...]
+    used: int
+    """In the prompts of how many runs it was."""
+    helpful: int
+    """Of those, how many ended well."""
+    created_at: datetime
+    updated_at: datetime
+    confirmed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    source: str
+    target: str
+    kind: EdgeKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileNote:
+    """A line of the context map: what a run did to a file."""
+
+    project_id: ProjectId
+    path: str
+    task_id: TaskId
+    run_id: RunId
+    change: str
+    """`create`, or a change type of the handoff."""
+    description: str
+    lines: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveBlocker:
+    id: str
+    project_id: ProjectId
+    task_id: TaskId
+    """Whose run told of it."""
+    run_id: RunId
+    blocker: str
+    impact: str
+    suggested_resolution: str
+    blocking_tasks: tuple[TaskId, ...]
+    created_at: datetime
+    resolved_at: datetime | None
+    resolved_by: str | None
+    note: str | None
+    """What the one who resolved it said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptHandoff:
+    run_id: RunId
+    task_id: TaskId
+    project_id: ProjectId
+    handoff: Handoff
+    source: str
+    """`message`, `file` or `tool`."""
+    completeness: float
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """What is looked for; a node fits that has all of what is given."""
+
+    project_id: ProjectId | None = None
+    text: str = ""
+    tags: tuple[str, ...] = ()
+    kinds: tuple[NodeKind, ...] = ()
+    files: tuple[str, ...] = ()
+    states: tuple[NodeState, ...] = (NodeState.ACTIVE, NodeState.STALE)
+    task_id: TaskId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    node: Node
+    score: float
+    why: tuple[str, ...]
+    """In words: `tag auth`, `file src/auth/jwt.ts`, `words: token, refresh`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A node that was put into the prompt of a run."""
+
+    run_id: RunId
+    node_id: str
+    score: float
+    why: tuple[str, ...]
+    at: datetime
