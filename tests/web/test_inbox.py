@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests import acp, forms
 from tests.web.conftest import DESKTOP, PHONE, Site, Work, make_work, visitor
+from tests.web.looks import faults
 
 Visit = Callable[..., Page]
 SIZES = pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
@@ -93,18 +93,6 @@ def answered(work: Work, prompt: str) -> Any:
     return found["response"]
 
 
-def sound(page: Page) -> None:
-    """It fits its screen, and everybody can use it."""
-    too_wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    assert not page.evaluate(too_wide)
-    queue = page.get_by_role("navigation", name="Questions")
-    if queue.count():  # Its rows are hidden until it has found its place in them.
-        expect(queue.get_by_role("link").first).to_be_visible()
-    found = Axe().run(page).response["violations"]
-    serious = [v for v in found if v["impact"] in ("serious", "critical")]
-    assert [(v["id"], [node["html"] for node in v["nodes"]]) for v in serious] == []
-
-
 def sent(page: Page) -> None:
     expect(page.get_by_text("Answered", exact=True)).to_be_visible()
 
@@ -122,7 +110,7 @@ def test_questions(visit: Visit, work: Work, size: Mapping[str, int]) -> None:
     expect(panel.get_by_text("1 of 3 open")).to_be_visible()
     panel.get_by_role("button", name="Use the suggestion: Paint").click()
     panel.get_by_label("Add to: Which colour?").fill("Dark blue.")
-    sound(page)
+    assert faults(page) == []
     send.click()
     sent(page)
     assert answered(work, prompt)["answers"] == [
@@ -146,7 +134,7 @@ def test_options_with_an_approach_of_ones_own(
     expect(panel.get_by_role("button", name="Choose and go on")).to_be_disabled()
     panel.get_by_label("Describe your approach").fill("Ask the neighbour.")
     panel.get_by_label("Extra instructions").fill("Be kind.")
-    sound(page)
+    assert faults(page) == []
     panel.get_by_role("button", name="Choose and go on").click()
     sent(page)
     assert answered(work, prompt) == {
@@ -166,7 +154,7 @@ def test_a_document_with_comments_on_paragraphs(
     panel = open_inbox(page, work, prompt)
     panel.get_by_role("button", name="Comment on line 3").click()
     panel.get_by_role("textbox", name="Comment on line 3").fill("Which model?")
-    sound(page)
+    assert faults(page) == []
     page.reload()
     expect(panel.get_by_role("textbox", name="Comment on line 3")).to_have_value("Which model?")
     panel.get_by_role("button", name="Request changes (1 comment)").click()
@@ -192,7 +180,7 @@ def test_a_review_needs_words_to_send_back(
     panel.get_by_role("button", name="Request changes").click()
     expect(panel.get_by_label("What must change")).to_be_focused()
     panel.get_by_label("What must change").fill("Say why.")
-    sound(page)
+    assert faults(page) == []
     page.keyboard.press("Control+Enter")
     sent(page)
     assert answered(work, prompt)["decision"] == "changes_requested"
@@ -220,7 +208,7 @@ def test_a_review_by_an_agent_is_sent_back_or_approved_anyway(
     severities = panel.get_by_role("heading", level=4)
     expect(severities).to_have_text(["Must be fixed · 1", "Suggestions · 1"])
     expect(panel.get_by_role("link", name="a.py:2")).to_be_visible()
-    sound(page)
+    assert faults(page) == []
     if size == PHONE:
         panel.get_by_role("button", name="Approve anyway").click()
         sent(page)
@@ -245,7 +233,7 @@ def test_a_split_is_edited(visit: Visit, work: Work, size: Mapping[str, int]) ->
     expect(panel.get_by_role("button", name="Split into 3 phases")).to_be_disabled()
     panel.get_by_label("Phase 3: name").fill("Test")
     panel.get_by_label("Phase 3: description").fill("All of it.")
-    sound(page)
+    assert faults(page) == []
     page.reload()
     expect(panel.get_by_label("Phase 3: name")).to_have_value("Test")
     panel.get_by_role("button", name="Split into 3 phases").click()
@@ -275,7 +263,7 @@ def test_a_rejected_split_says_why(phone: Page, work: Work) -> None:
     reject = panel.get_by_role("button", name="Reject the split")
     expect(reject).to_be_disabled()
     panel.get_by_label("Why should it not be split?").fill("It is small.")
-    sound(phone)
+    assert faults(phone) == []
     reject.click()
     sent(phone)
     response = answered(work, prompt)
@@ -299,7 +287,7 @@ def test_a_form_of_the_project(visit: Visit, site: Site, size: Mapping[str, int]
     panel.get_by_role("button", name="Add").click()
     expect(panel.get_by_text("Still needed: Labels / 1")).to_be_visible()
     panel.get_by_role("textbox", name="Entry 1").fill("new")
-    sound(page)
+    assert faults(page) == []
     send.click()
     wrong = panel.get_by_role("alert").filter(has_text="does not fit the pattern")
     expect(wrong).to_be_visible()
@@ -343,7 +331,7 @@ def test_a_choice(visit: Visit, work: Work, size: Mapping[str, int]) -> None:
     else:
         page.keyboard.press("1")
     expect(panel.get_by_role("radio", name=first["label"])).to_be_checked()
-    sound(page)
+    assert faults(page) == []
     panel.get_by_role("button", name=first["label"]).click()
     sent(page)
     assert answered(work, prompt["id"])["choice_id"] == first["id"]
@@ -364,7 +352,7 @@ def test_a_permission(visit: Visit, site: Site, tmp_path: Path, size: Mapping[st
     prompt = work.prompt(work.task(pipeline="simple"))["id"]
     panel = open_inbox(page, work, prompt)
     expect(panel).to_contain_text("Write out.txt")
-    sound(page)
+    assert faults(page) == []
     if size == PHONE:
         panel.get_by_role("button", name="Do not allow").click()
     else:
@@ -390,7 +378,7 @@ def test_a_budget_is_granted_more(visit: Visit, site: Site, size: Mapping[str, i
     panel.get_by_role("button", name="Grant $0.05 more").click()
     expect(panel.get_by_role("alert")).to_contain_text("leaves nothing to spend")
     panel.get_by_role("button", name="$0.60").click()
-    sound(page)
+    assert faults(page) == []
     panel.get_by_role("button", name="Grant $0.60 more").click()
     sent(page)
     assert answered(work, prompt["id"]) == {"decision": "grant", "usd": 0.6}
@@ -474,7 +462,7 @@ def test_an_answered_question_has_an_address(phone: Page, work: Work) -> None:
     panel = open_inbox(phone, work, prompt)
     expect(panel.get_by_text("ada answered via cli")).to_be_visible()
     expect(panel.get_by_role("definition")).to_have_text("Red")
-    sound(phone)
+    assert faults(phone) == []
 
 
 def test_all_recommended_answers_are_accepted_at_once(page: Page, work: Work) -> None:
@@ -484,7 +472,7 @@ def test_all_recommended_answers_are_accepted_at_once(page: Page, work: Work) ->
     page.get_by_role("button", name="Accept all recommended (2)").click()
     dialog = page.get_by_role("dialog", name="Accept 2 recommended answers?")
     expect(dialog.get_by_role("listitem")).to_have_count(2)
-    sound(page)
+    assert faults(page) == []
     dialog.get_by_role("button", name="Accept 2").click()
     expect(page.get_by_text("2 recommended answers taken")).to_be_visible()
     for prompt in prompts:
@@ -530,7 +518,7 @@ def test_the_queue_reads_on_as_one_goes_through_it(page: Page, work: Work) -> No
 def test_nothing_to_answer_is_a_pleasure(page: Page, work: Work) -> None:
     page.goto(work.url("inbox"))
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
-    sound(page)
+    assert faults(page) == []
 
 
 def test_what_agents_write_is_only_text(page: Page, work: Work) -> None:

@@ -1,14 +1,13 @@
 """Every page, in light and dark, at a desk and on a phone: nothing that keeps people out, nothing
 that runs off the side."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import DESKTOP, PHONE, Work
+from tests.web.looks import faults
 
 ASKS = {"plan": [[{"ask": {"question": "Which colour?", "options": ["red", "blue"]}}]]}
 PAGES = {
@@ -44,18 +43,13 @@ def test_no_page_keeps_anybody_out(
     work.prompt(task)
     view, options = SIZES[size]
     page = visit(view, color_scheme=scheme, **options)
-    found = {name: _faults(page, work, path.format(task=task)) for name, path in PAGES.items()}
-    assert {name: faults for name, faults in found.items() if faults} == {}
+    found = {name: _seen(page, work, path.format(task=task)) for name, path in PAGES.items()}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
 
 
-def _faults(page: Page, work: Work, path: str) -> list[str]:
+def _seen(page: Page, work: Work, path: str) -> list[str]:
     path, _, query = path.partition("?")
     page.goto(work.url(path, **dict(part.split("=") for part in query.split("&") if part)))
     expect(page.get_by_role("heading", level=1)).to_be_attached()
     expect(page.get_by_label("Loading")).to_have_count(0)
-    result: Mapping[str, Any] = Axe().run(page).response
-    bad = [v for v in result["violations"] if v["impact"] in ("serious", "critical")]
-    faults = [f"{v['id']}: {v['nodes'][0]['html'][:200]}" for v in bad]
-    if page.evaluate("document.documentElement.scrollWidth > window.innerWidth"):
-        faults.append("it runs off the side")
-    return faults
+    return faults(page)

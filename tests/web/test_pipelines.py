@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from tests.unit.pipeline_documents import document
 from tests.web.conftest import PHONE, Site, Work
+from tests.web.looks import faults
 
 Visit = Callable[..., Page]
 ASKS = {"implement": [[{"ask": {"question": "Which colour?", "options": ["red", "blue"]}}]]}
@@ -35,15 +35,6 @@ def panel(page: Page) -> Locator:
     return page.get_by_role("complementary")
 
 
-def sound(page: Page) -> None:
-    """It fits its screen, and everybody can use it."""
-    too_wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
-    assert not page.evaluate(too_wide)
-    found = Axe().run(page).response["violations"]
-    bad = [v for v in found if v["impact"] in ("serious", "critical")]
-    assert [(v["id"], [n["html"] for n in v["nodes"][:3]]) for v in bad] == []
-
-
 def test_the_list_tells_where_each_is_from_and_which_files_are_broken(
     page: Page, work: Work
 ) -> None:
@@ -59,7 +50,7 @@ def test_the_list_tells_where_each_is_from_and_which_files_are_broken(
     expect(rows.filter(has_text="Our own")).to_contain_text(f"@{work.name}")
     broken = page.get_by_role("listitem").filter(has_text="odd.json")
     expect(broken.first).to_contain_text('there is no key "nmae". Did you mean "name"?')
-    sound(page)
+    assert faults(page) == []
     page.get_by_role("link", name="Our own").click()
     expect(page.get_by_role("heading", name="Our own")).to_be_visible()
     drawn(page, 9)
@@ -76,7 +67,7 @@ def test_the_graph_shows_live_counts_and_what_a_click_is_about(page: Page, work:
     expect(panel(page)).to_contain_text("review_changes_requested")
     expect(panel(page)).to_contain_text("The review asked for changes.")
     expect(panel(page)).to_contain_text("start_agent")
-    sound(page)
+    assert faults(page) == []
 
 
 def test_the_list_beside_the_graph_is_enough_for_the_keyboard(page: Page, work: Work) -> None:
@@ -104,7 +95,7 @@ def test_the_path_of_a_task_is_lit(page: Page, work: Work) -> None:
         {"answers": [{"question_id": "q1", "option": "red"}]},
     )
     expect(panel(page)).to_contain_text("It came back")
-    sound(page)
+    assert faults(page) == []
 
 
 def test_a_simulation_is_walked_on_the_graph(page: Page, work: Work) -> None:
@@ -124,7 +115,7 @@ def test_a_simulation_is_walked_on_the_graph(page: Page, work: Work) -> None:
     expect(box(page, "done").locator(".pulse-dot")).to_be_visible()
     expect(panel(page)).to_contain_text("pr_merged: Pull request #1 is merged.")
     expect(box(page, "working")).to_contain_text("2\N{MULTIPLICATION SIGN}")
-    sound(page)
+    assert faults(page) == []
     # Each decision shows the walk up to it.
     panel(page).get_by_role("button", name="open to working").click()
     expect(box(page, "working").locator(".pulse-dot")).to_be_visible()
@@ -174,7 +165,7 @@ def test_errors_stand_on_the_graph_and_keep_it_from_being_saved(page: Page, work
     page.get_by_role("tab", name="Findings 1").click()
     expect(form).to_contain_text("no transition takes its agent_error")
     expect(form).to_contain_text("Add a transition with the trigger agent_error")
-    sound(page)
+    assert faults(page) == []
     page.keyboard.press("Control+s")
     expect(page.get_by_text("It is saved once it has no errors.")).to_be_visible()
     assert len(work.site.get("pipelines/mended/versions")["items"]) == 1
@@ -261,7 +252,7 @@ def test_versions_are_compared_and_tasks_taken_to_the_newest(page: Page, work: W
     expect(take).to_be_disabled()
     dialog.get_by_label("Where open goes").select_option("new")
     expect(take).to_be_enabled()
-    sound(page)
+    assert faults(page) == []
     take.click()
     page.get_by_role("dialog", name="Take 1 task to version 2?").get_by_role(
         "button", name="Take them there"
@@ -304,15 +295,15 @@ def test_on_a_phone_it_is_a_list_to_read(visit: Visit, work: Work) -> None:
     expect(panel(page)).to_contain_text("Ways out")
     expect(page.locator(".react-flow")).to_have_count(0)
     expect(page.get_by_role("button", name="Edit")).to_have_count(0)
-    sound(page)
+    assert faults(page) == []
 
 
 def test_pages_are_for_everybody_in_the_dark_too(visit: Visit, work: Work) -> None:
     page = visit(color_scheme="dark")
     page.goto(work.url("pipelines/feature"))
     drawn(page, 16)
-    sound(page)
+    assert faults(page) == []
     page.keyboard.press("e")
     panel(page).get_by_role("button", name="approved leads to Merging").click()
     expect(panel(page).get_by_label("Add a guard…")).to_be_visible()
-    sound(page)
+    assert faults(page) == []
