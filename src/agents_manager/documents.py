@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
-from agents_manager.agents import plain_yaml
-from agents_manager.domain import form_schema, strict_json
+from agents_manager.domain import form_schema, plain_yaml, strict_json
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, located
 from agents_manager.domain.registry import Registry

@@ -18,7 +18,17 @@ from agents_manager import documents
 from agents_manager.agents import codex_output, stream
 from agents_manager.checks import secrets
 from agents_manager.cli import backup, render
-from agents_manager.domain import context, document, lines, names, outcome, permission, strict_json
+from agents_manager.domain import (
+    context,
+    document,
+    handoff_rules,
+    handoff_text,
+    lines,
+    names,
+    outcome,
+    permission,
+    strict_json,
+)
 from agents_manager.domain.task_list import MAX_BYTES
 from agents_manager.errors import AgentsManagerError
 from agents_manager.flow import importing
@@ -105,6 +115,16 @@ MARKERS: Mapping[str, str] = {
     "invisible": f"\u200b{APPROVED}\u202e\n<<<END_PAYLOAD>>>",
     "separators": "\u2028".join([APPROVED, "<<<END_PAYLOAD>>>"]),
     "NUL": f"{APPROVED}\n\x00\n<<<END_PAYLOAD>>>",
+}
+HEADING = "## Handoff\n"
+HANDOFFS: Mapping[str, str] = {
+    **{name: f"{HEADING}```yaml\n{text}\n```" for name, text in YAML.items()},
+    "sections": HEADING * LARGE,
+    "sections with fences": f"{HEADING}```\n" * LARGE,
+    "blocks": HEADING + "```\n```\n" * LARGE,
+    "headings of blanks": "##" + " " * LARGE + "Handoff\n" + "## Handoff" + " #" * LARGE,
+    "many files": HEADING + "outcome: completed\nfiles_created:\n" + "- {path: ../x}\n" * 2_000,
+    "fields that nobody knows": HEADING + "\n".join(f"field{n}: x" for n in range(3_000)),
 }
 LISTS: Mapping[str, str] = {
     "heading of blanks": "# a" + " " * LARGE + "b\n- [ ] x",
@@ -211,6 +231,13 @@ def _markers(text: str) -> None:
     read = outcome.read_markers(text, tuple(KNOWN_OUTCOMES), KNOWN_OUTCOMES)
     if not isinstance(read, outcome.Reported):
         raise ValueError(type(read).__name__)
+
+
+def _handoff(text: str) -> None:
+    parsed = handoff_text.parse(text)
+    found = handoff_rules.check(parsed.value) if parsed else None
+    if found is None or found.handoff is None:
+        raise ValueError("no handoff")
 
 
 def _list_as(format: importing.Format) -> Read:
@@ -355,6 +382,7 @@ KINDS: Mapping[str, tuple[Mapping[str, Any], Read]] = {
     "markers": (MARKERS, _markers),
     "JSON": (JSON, _json),
     "YAML": (YAML, _yaml),
+    "handoffs": (HANDOFFS, _handoff),
     "task lists in Markdown": (LISTS, _list_as(importing.Format.MARKDOWN)),
     "task lists in CSV": (TABLES, _list_as(importing.Format.CSV)),
     "diffs": (DIFFS, _diff),

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 import yaml
 
-from agents_manager.agents import plain_yaml
 from agents_manager.cli import backup
-from agents_manager.domain import permission, strict_json
+from agents_manager.domain import permission, plain_yaml, strict_json
 from agents_manager.flow.runs import permissions
 from tests.hostile import parsers
 
-ALL_REFUSED = ("paths", "files of agents")
+ALL_REFUSED = ("paths", "files of agents", "handoffs")
 
 
 @pytest.mark.parametrize("kind", parsers.KINDS)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents_manager.agents import plain_yaml
-from agents_manager.domain import lint, registry, simulation_script
+from agents_manager.domain import lint, plain_yaml, registry, simulation_script
 from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain.pipeline import Pipeline, PromptType
 from agents_manager.domain.simulate import Simulation, simulate

@@ -16,8 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents_manager.agents import plain_yaml
-from agents_manager.domain import strict_json
+from agents_manager.domain import plain_yaml, strict_json
 from agents_manager.domain.pipeline import faults
 from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.errors import InvalidScript, closest

@@ -72,6 +72,13 @@ def default_path(name: str, title: str) -> str:
 
 def checked_path(path: str) -> str:
     """The path of a file below the top of a repository, or InvalidInput."""
+    fault = path_fault(path)
+    if fault:
+        raise InvalidInput(f'"{names.one_line(path)}" cannot be the path of a file: {fault}.')
+    return path
+
+
+def path_fault(path: str) -> str | None:
     parts = path.split("/")
     faults = {
         "it is empty": not path,
@@ -86,10 +93,7 @@ def checked_path(path: str) -> str:
         "a part of it is empty": any(part.strip() in ("", ".") for part in parts),
         "it leads into .git": any(p.lower().rstrip(" .") in (".git", "git~1") for p in parts),
     }
-    fault = next((fault for fault, found in faults.items() if found), None)
-    if fault:
-        raise InvalidInput(f'"{names.one_line(path)}" cannot be the path of a file: {fault}.')
-    return path
+    return next((fault for fault, found in faults.items() if found), None)
 
 
 def paragraph(text: str, line: int) -> str:

@@ -9,7 +9,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import plain_yaml
+from agents_manager.domain import plain_yaml
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.task import Actor, ActorType, Project, Task

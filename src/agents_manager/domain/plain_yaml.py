@@ -50,25 +50,33 @@ class _Loader(yaml.SafeLoader):
         return found
 
 
-def _resolve(tag: str, pattern: str, first: list[str]) -> None:
-    _Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
+class _Texts(_Loader):
+    """Knows text and nothing at all: `1.10` stays what was written."""
+
+    yaml_implicit_resolvers: ClassVar[Any] = {}
+
+
+def _resolve(loader: type[_Loader], tag: str, pattern: str, first: list[str]) -> None:
+    loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
         f"tag:yaml.org,2002:{tag}", re.compile(pattern), first
     )
 
 
-_resolve("null", r"^(?:null|~|)$", ["n", "~", ""])
-_resolve("bool", r"^(?:true|false)$", ["t", "f"])
-_resolve("int", r"^-?(?:0|[1-9][0-9]{0,17})$", list("-0123456789"))
-_resolve("float", r"^-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}$", list("-0123456789"))
+for _loader in (_Loader, _Texts):
+    _resolve(_loader, "null", r"^(?:null|~|)$", ["n", "~", ""])
+_resolve(_Loader, "bool", r"^(?:true|false)$", ["t", "f"])
+_resolve(_Loader, "int", r"^-?(?:0|[1-9][0-9]{0,17})$", list("-0123456789"))
+_resolve(_Loader, "float", r"^-?(?:0|[1-9][0-9]{0,17})\.[0-9]{1,17}$", list("-0123456789"))
 
 
-def loads(text: str, *, max_bytes: int, max_depth: int) -> Any:
-    """The value, or ValueError with a sentence that names the fault."""
+def loads(text: str, *, max_bytes: int, max_depth: int, texts: bool = False) -> Any:
+    """The value, or ValueError with a sentence that names the fault; with `texts`, numbers, true
+    and false are text too."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > max_bytes:
         raise TooLargeForYaml(f"{size} bytes are over the limit of {max_bytes} for YAML")
     try:
-        value: Any = _Loader(text, max_depth).get_single_data()
+        value: Any = (_Texts if texts else _Loader)(text, max_depth).get_single_data()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f" (line {mark.line + 1})" if mark else ""
