@@ -89,6 +89,14 @@ class PromptNotFound(NotFound):
     """There is no such prompt."""
 
 
+class KnowledgeNotFound(NotFound):
+    """There is no such node."""
+
+
+class BlockerNotFound(NotFound):
+    """There is no such blocker."""
+
+
 class PhaseNotFound(NotFound):
     """There is no such phase."""
 
@@ -121,6 +129,10 @@ class Conflict(AgentsManagerError):
 
 class StaleTask(Conflict):
     """The task changed in the meantime; read it again."""
+
+
+class StaleKnowledge(Conflict):
+    """The node changed in the meantime; read it again."""
 
 
 class TransitionRefused(Conflict):

@@ -5,7 +5,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agents_manager.domain import pipeline as pipelines
+from agents_manager.domain.handoff import FileCreated, Handoff, HandoffOutcome
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
+from agents_manager.domain.knowledge import (
+    ActiveBlocker,
+    FileNote,
+    KeptHandoff,
+    Node,
+    NodeKind,
+    NodeState,
+    Source,
+)
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint
 from agents_manager.domain.run import Run, RunStatus
@@ -209,3 +219,80 @@ def furnish(tx: Tx, *tasks: str) -> None:
     tx.pipelines.save(pipelines.parse(PIPELINE), PIPELINE, NOW)
     for id in tasks or ("task-1",):
         tx.tasks.add(a_task(id))
+
+
+def a_source(task: str | None = "task-1", **fields: Any) -> Source:
+    filled: dict[str, Any] = {
+        "run_id": RunId("run-1"),
+        "by": "scripted",
+        "commit": "a" * 40,
+        "file": "src/auth/jwt.ts",
+        "lines": "10-20",
+        "words": "",
+        "at": NOW,
+    }
+    return Source(task_id=task and TaskId(task), **{**filled, **fields})
+
+
+def a_node(id: str = "node-1", **fields: Any) -> Node:
+    filled: dict[str, Any] = {
+        "project_id": ProjectId("project-1"),
+        "kind": NodeKind.PATTERN,
+        "text": "Use AuthContext.getCurrentUser() for the user",
+        "detail": {"location": "src/auth/jwt.ts"},
+        "severity": None,
+        "tags": ("auth", "user-state"),
+        "state": NodeState.ACTIVE,
+        "sources": (a_source(),),
+        "used": 0,
+        "helpful": 0,
+        "created_at": NOW,
+        "updated_at": NOW,
+        "confirmed_at": None,
+        "confirmed_commit": None,
+        "version": 1,
+    }
+    return Node(id=id, **{**filled, **fields})
+
+
+def a_blocker(id: str = "blocker-1", task: str = "task-1", **fields: Any) -> ActiveBlocker:
+    filled: dict[str, Any] = {
+        "project_id": ProjectId("project-1"),
+        "run_id": RunId("run-1"),
+        "blocker": "No key for the payment service",
+        "impact": "Nothing can be paid",
+        "suggested_resolution": "Ask for one",
+        "blocking_tasks": (TaskId("task-2"),),
+        "created_at": NOW,
+        "resolved_at": None,
+        "resolved_by": None,
+        "note": None,
+    }
+    return ActiveBlocker(id=id, task_id=TaskId(task), **{**filled, **fields})
+
+
+def a_handoff(run: str = "run-1", task: str = "task-1", **fields: Any) -> KeptHandoff:
+    filled: dict[str, Any] = {
+        "project_id": ProjectId("project-1"),
+        "handoff": Handoff(
+            outcome=HandoffOutcome.COMPLETED,
+            files_created=(FileCreated(path="src/a.py", purpose="größe", lines="1-9"),),
+        ),
+        "source": "message",
+        "completeness": 0.75,
+        "at": NOW,
+    }
+    return KeptHandoff(run_id=RunId(run), task_id=TaskId(task), **{**filled, **fields})
+
+
+def a_file_note(id: str, path: str, **fields: Any) -> FileNote:
+    filled: dict[str, Any] = {
+        "project_id": ProjectId("project-1"),
+        "task_id": TaskId("task-1"),
+        "run_id": RunId("run-1"),
+        "change": "add",
+        "description": "What it is for",
+        "lines": "all",
+        "at": NOW,
+    }
+    return FileNote(id=id, path=path, **{**filled, **fields})

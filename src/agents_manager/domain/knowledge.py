@@ -23,7 +23,12 @@ class NodeState(StrEnum):
     STALE = "stale"
     """A file that it speaks of has changed since."""
     CONTRADICTED = "contradicted"
+    """Another node says otherwise, and nobody has said which of the two holds."""
     RETIRED = "retired"
+
+
+STANDING = (NodeState.ACTIVE, NodeState.STALE, NodeState.CONTRADICTED)
+"""All but what was retired."""
 
 
 class EdgeKind(StrEnum):
@@ -40,7 +45,8 @@ class EdgeKind(StrEnum):
 class Source:
     """Where a finding comes from; one that was found again has several."""
 
-    task_id: TaskId
+    task_id: TaskId | None
+    """None: it was brought in from elsewhere."""
     run_id: RunId | None
     """None: a person said it."""
     by: str
@@ -49,7 +55,7 @@ class Source:
     lines: str | None
     """`N-M`; None: the whole file."""
     words: str
-    """As they were said, where the node's text is that of another."""
+    """As they were said, where the node's text is not what this one said; else empty."""
     at: datetime
 
 
@@ -74,6 +80,10 @@ class Node:
     created_at: datetime
     updated_at: datetime
     confirmed_at: datetime | None
+    confirmed_commit: str | None
+    """Where the project stood when somebody said that it holds."""
+    version: int
+    """Counts what people change, so that nobody overwrites what he has not seen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +97,7 @@ class Edge:
 class FileNote:
     """A line of the context map: what a run did to a file."""
 
+    id: str
     project_id: ProjectId
     path: str
     task_id: TaskId
@@ -130,15 +141,28 @@ class KeptHandoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """What is looked for; a node fits that has all of what is given."""
+    """What is looked for; a node fits that has all of what is given: every tag, one of the kinds,
+    states and files. A file may be a folder, then all below it fits."""
 
     project_id: ProjectId | None = None
     text: str = ""
     tags: tuple[str, ...] = ()
     kinds: tuple[NodeKind, ...] = ()
     files: tuple[str, ...] = ()
-    states: tuple[NodeState, ...] = (NodeState.ACTIVE, NodeState.STALE)
+    states: tuple[NodeState, ...] = STANDING
     task_id: TaskId | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A node, and which of the words, tags and files that were asked for it has."""
+
+    node: Node
+    text: float
+    """How much of what the words ask for, from 0 to 1; rare words count more."""
+    words: tuple[str, ...]
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

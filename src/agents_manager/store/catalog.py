@@ -22,7 +22,7 @@ from agents_manager.errors import (
     ProjectNotFound,
 )
 from agents_manager.flow.ports import PipelineVersion
-from agents_manager.store import schema
+from agents_manager.store import knowledge_gone, schema
 from agents_manager.store.columns import Unreadable
 from agents_manager.store.rows import Rows, corrupt, violates
 from agents_manager.store.statements import Session
@@ -113,6 +113,7 @@ class Projects:
         PROJECTS.update(self._session, project_id, fields)
 
     def delete(self, project_id: ProjectId) -> None:
+        knowledge_gone.of_project(self._session, project_id)
         self._session.run(_DELETE_PROJECT, {"b_id": project_id})
 
 

@@ -169,3 +169,24 @@ class Prose(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         return None if value is None else clean(value)
+
+
+class Words(TypeDecorator[list[str]]):
+    """The words that a row is found by: a text on SQLite, whose index is a table beside it."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import TSVECTOR
+
+            return dialect.type_descriptor(TSVECTOR())
+        return dialect.type_descriptor(Text())
+
+    def process_bind_param(self, value: list[str] | None, dialect: Dialect) -> str | None:
+        if value is None:
+            return None
+        if dialect.name == "postgresql":
+            return " ".join(f"{word}:{place}" for place, word in enumerate(value, 1))
+        return " ".join(value)

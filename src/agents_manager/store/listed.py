@@ -26,5 +26,21 @@ def _(element: each, compiler: SQLCompiler, **kw: Any) -> str:
     return f"(SELECT jsonb_array_elements_text(CAST({ids} AS jsonb)))"
 
 
+class each_number(each):
+    """The same of whole numbers."""
+
+    inherit_cache = True
+
+
+@compiles(each_number, "postgresql")
+def _(element: each_number, compiler: SQLCompiler, **kw: Any) -> str:
+    numbers = compiler.process(element.clauses, **kw)
+    return f"(SELECT CAST(jsonb_array_elements_text(CAST({numbers} AS jsonb)) AS bigint))"
+
+
 def among(column: ColumnElement[Any], name: str = "ids") -> ColumnElement[bool]:
     return column.op("IN", is_comparison=True)(each(bindparam(name, type_=String())))
+
+
+def numbered(column: ColumnElement[Any], name: str = "ids") -> ColumnElement[bool]:
+    return column.op("IN", is_comparison=True)(each_number(bindparam(name, type_=String())))

@@ -1,8 +1,6 @@
 """The tables, one schema for SQLite and Postgres. A change here needs a migration; a test compares
 the two."""
 
-from typing import Any
-
 from sqlalchemy import (
     DDL,
     BigInteger,
@@ -12,7 +10,6 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
-    MetaData,
     String,
     Table,
     UniqueConstraint,
@@ -22,55 +19,31 @@ from sqlalchemy import (
     event as sqlalchemy_event,
 )
 
-from agents_manager.store import append_only
+from agents_manager.store import append_only, knowledge_tables
 from agents_manager.store.columns import Id, Json, Number, Prose, UtcTime
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "ck": "ck_%(table_name)s_%(constraint_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
+from agents_manager.store.table_parts import (
+    may,
+    metadata,
+    must,
+    of_project,
+    of_task,
+    own_id,
+    partial,
 )
 
-
-def _id() -> Column[str]:
-    return Column("id", Id, primary_key=True)
-
-
-def _task() -> Column[str]:
-    return Column("task_id", Id, ForeignKey("am_task.id"), nullable=False)
-
-
-def _project() -> Column[str]:
-    return Column("project_id", Id, ForeignKey("am_project.id"), nullable=False)
-
-
-def _must(*names: str, be: Any = String) -> list[Column[Any]]:
-    return [Column(name, be, nullable=False) for name in names]
-
-
-def _may(*names: str, be: Any = String) -> list[Column[Any]]:
-    return [Column(name, be) for name in names]
-
-
-def _partial(name: str, *columns: str, where: str, unique: bool = True) -> Index:
-    condition = text(where)
-    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
-
+__all__ = ["knowledge_tables", "metadata"]
+# The tables of a schema are all that were made with its metadata.
 
 project = Table(
     "am_project",
     metadata,
-    _id(),
-    *_must("name", be=Prose),
-    *_must("path", "base_branch"),
-    *_may("trusted_commands"),
-    *_must("created_at", be=UtcTime),
-    *_may("consented_at", be=UtcTime),
-    *_may("trusted", be=Json),
+    own_id(),
+    *must("name", be=Prose),
+    *must("path", "base_branch"),
+    *may("trusted_commands"),
+    *must("created_at", be=UtcTime),
+    *may("consented_at", be=UtcTime),
+    *may("trusted", be=Json),
     # The highest number a pull request had: those of deleted tasks are not given again.
     Column("last_pull", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("path"),
@@ -79,27 +52,27 @@ project = Table(
 pipeline = Table(
     "am_pipeline",
     metadata,
-    _id(),
+    own_id(),
     Column("version", Integer, primary_key=True, autoincrement=False),
-    *_must("document", be=Json),
-    *_must("hash"),
-    *_must("created_at", be=UtcTime),
+    *must("document", be=Json),
+    *must("hash"),
+    *must("created_at", be=UtcTime),
 )
 
 task = Table(
     "am_task",
     metadata,
-    _id(),
-    _project(),
-    *_must("title", "description", be=Prose),
-    *_must("type", "priority", "size", "complexity"),
-    *_must("tags", "acceptance_criteria", "dependencies", be=Json),
-    *_must("pipeline_id", be=Id),
-    *_must("pipeline_version", be=Integer),
-    *_must("status"),
-    *_may("plan", be=Prose),
-    *_must("version", be=Integer),
-    *_must("created_at", "updated_at", be=UtcTime),
+    own_id(),
+    of_project(),
+    *must("title", "description", be=Prose),
+    *must("type", "priority", "size", "complexity"),
+    *must("tags", "acceptance_criteria", "dependencies", be=Json),
+    *must("pipeline_id", be=Id),
+    *must("pipeline_version", be=Integer),
+    *must("status"),
+    *may("plan", be=Prose),
+    *must("version", be=Integer),
+    *must("created_at", "updated_at", be=UtcTime),
     Column("objective", Prose, nullable=False, server_default=text("''")),
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
@@ -121,13 +94,13 @@ dependency = Table(
 artifact = Table(
     "am_artifact",
     metadata,
-    _id(),
-    _task(),
-    *_may("run_id", be=Id),
-    *_must("type"),
-    *_must("key", "label", be=Prose),
-    *_must("data", be=Json),
-    *_must("created_at", be=UtcTime),
+    own_id(),
+    of_task(),
+    *may("run_id", be=Id),
+    *must("type"),
+    *must("key", "label", be=Prose),
+    *must("data", be=Json),
+    *must("created_at", be=UtcTime),
     UniqueConstraint("task_id", "type", "key"),
 )
 
@@ -136,33 +109,33 @@ REVIEWS = "\"trigger\" = 'review_submitted' AND result = 'done'"
 history = Table(
     "am_history",
     metadata,
-    _id(),
-    _task(),
+    own_id(),
+    of_task(),
     # Attempts of one transaction have the same time; this is their order.
-    *_must("seq", "version", be=Integer),
-    *_must("result"),
-    *_may("transition_id"),
-    *_must("source", "to", "trigger"),
-    *_may("outcome"),
-    *_must("actor", be=Json),
-    *_may("payload", be=Json),
-    *_must("guards", "hooks", be=Json),
-    *_may("reason", be=Prose),
-    *_must("time", be=UtcTime),
+    *must("seq", "version", be=Integer),
+    *must("result"),
+    *may("transition_id"),
+    *must("source", "to", "trigger"),
+    *may("outcome"),
+    *must("actor", be=Json),
+    *may("payload", be=Json),
+    *must("guards", "hooks", be=Json),
+    *may("reason", be=Prose),
+    *must("time", be=UtcTime),
     UniqueConstraint("task_id", "seq"),
-    _partial("ix_am_history_reviews", "task_id", where=REVIEWS, unique=False),
+    partial("ix_am_history_reviews", "task_id", where=REVIEWS, unique=False),
 )
 
 event = Table(
     "am_event",
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    _task(),
-    *_must("seq", be=Integer),
-    *_must("time", be=UtcTime),
-    *_must("category", "type", "level"),
-    *_must("summary", be=Prose),
-    *_must("actor", "data", be=Json),
+    of_task(),
+    *must("seq", be=Integer),
+    *must("time", be=UtcTime),
+    *must("category", "type", "level"),
+    *must("summary", be=Prose),
+    *must("actor", "data", be=Json),
     UniqueConstraint("task_id", "seq"),
     # Readers resume after an id, so SQLite must not give the id of a deleted row again.
     sqlite_autoincrement=True,
@@ -171,26 +144,26 @@ event = Table(
 effect = Table(
     "am_effect",
     metadata,
-    _id(),
-    _task(),
+    own_id(),
+    of_task(),
     # The order of the task's effects over all its transitions.
-    *_must("seq", be=Integer),
-    *_must("history_id", be=Id),
-    *_must("position", be=Integer),
-    *_must("kind"),
-    *_must("payload", be=Json),
-    *_must("policy", "status"),
-    *_must("attempt", be=Integer),
-    *_must("due_at", be=UtcTime),
-    *_may("error", be=Prose),
-    *_may("result", be=Json),
-    *_must("created_at", be=UtcTime),
-    *_may("finished_at", be=UtcTime),
-    *_may("host"),
+    *must("seq", be=Integer),
+    *must("history_id", be=Id),
+    *must("position", be=Integer),
+    *must("kind"),
+    *must("payload", be=Json),
+    *must("policy", "status"),
+    *must("attempt", be=Integer),
+    *must("due_at", be=UtcTime),
+    *may("error", be=Prose),
+    *may("result", be=Json),
+    *must("created_at", be=UtcTime),
+    *may("finished_at", be=UtcTime),
+    *may("host"),
     UniqueConstraint("task_id", "seq"),
     Index(None, "status", "due_at"),
     Index(None, "history_id", "position"),
-    _partial(
+    partial(
         "ix_am_effect_open",
         "task_id",
         "seq",
@@ -202,28 +175,28 @@ effect = Table(
 run = Table(
     "am_run",
     metadata,
-    _id(),
-    _task(),
-    _project(),
-    *_must("effect_id", be=Id),
-    *_may("agent"),
-    *_must("mode"),
-    *_may("model"),
-    *_must("status"),
-    *_must("attempt", be=Integer),
-    *_may("session", "prompt", be=Prose),
-    *_may("outcome"),
-    *_may("payload", "error", "usage", be=Json),
-    *_may("branch", "base_sha", "head_sha", "workspace"),
-    *_must("created_at", be=UtcTime),
-    *_may("started_at", "ended_at", be=UtcTime),
-    *_may("phase_id", be=Id),
-    *_may("sandbox"),
-    *_may("cost_usd", be=Number),
-    *_may("cost_basis"),
-    *_may("transcript_removed_at", be=UtcTime),
+    own_id(),
+    of_task(),
+    of_project(),
+    *must("effect_id", be=Id),
+    *may("agent"),
+    *must("mode"),
+    *may("model"),
+    *must("status"),
+    *must("attempt", be=Integer),
+    *may("session", "prompt", be=Prose),
+    *may("outcome"),
+    *may("payload", "error", "usage", be=Json),
+    *may("branch", "base_sha", "head_sha", "workspace"),
+    *must("created_at", be=UtcTime),
+    *may("started_at", "ended_at", be=UtcTime),
+    *may("phase_id", be=Id),
+    *may("sandbox"),
+    *may("cost_usd", be=Number),
+    *may("cost_basis"),
+    *may("transcript_removed_at", be=UtcTime),
     Column("overrides", Json, nullable=False, server_default=text("'{}'")),
-    *_may("settings", be=Json),
+    *may("settings", be=Json),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.
@@ -232,21 +205,21 @@ run = Table(
         *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
         "cost_usd",
     ),
-    _partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
+    partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
 )
 
 phase = Table(
     "am_phase",
     metadata,
-    _id(),
-    _task(),
-    *_must("position", "number", be=Integer),
-    *_must("name"),
-    *_must("description", be=Prose),
-    *_must("complexity", "status"),
-    *_must("created_at", be=UtcTime),
+    own_id(),
+    of_task(),
+    *must("position", "number", be=Integer),
+    *must("name"),
+    *must("description", be=Prose),
+    *must("complexity", "status"),
+    *must("created_at", be=UtcTime),
     Index(None, "task_id", "position"),
-    _partial("uq_am_phase_active", "task_id", where="status = 'active'"),
+    partial("uq_am_phase_active", "task_id", where="status = 'active'"),
 )
 
 _OPEN = "status = 'pending'"
@@ -254,43 +227,43 @@ _OPEN = "status = 'pending'"
 prompt = Table(
     "am_prompt",
     metadata,
-    _id(),
-    _task(),
-    *_may("run_id", be=Id),
-    *_must("history_id", be=Id),
-    *_must("type"),
-    *_must("payload", be=Json),
-    *_may("note", be=Prose),
-    *_must("revision", be=Integer),
-    *_must("status"),
-    *_must("resume", be=Json),
-    *_must("created_at", be=UtcTime),
-    *_may("expires_at", be=UtcTime),
-    *_may("response", be=Json),
-    *_may("responded_by", "responded_via", be=Prose),
-    *_may("responded_at", be=UtcTime),
-    *_may("answer_key", be=Prose),
+    own_id(),
+    of_task(),
+    *may("run_id", be=Id),
+    *must("history_id", be=Id),
+    *must("type"),
+    *must("payload", be=Json),
+    *may("note", be=Prose),
+    *must("revision", be=Integer),
+    *must("status"),
+    *must("resume", be=Json),
+    *must("created_at", be=UtcTime),
+    *may("expires_at", be=UtcTime),
+    *may("response", be=Json),
+    *may("responded_by", "responded_via", be=Prose),
+    *may("responded_at", be=UtcTime),
+    *may("answer_key", be=Prose),
     Column("roles", Json, nullable=False, server_default=text("'[]'")),
-    *_may("default_at", be=UtcTime),
+    *may("default_at", be=UtcTime),
     Column("reminders", Integer, nullable=False, server_default=text("0")),
-    *_may("reminded_at", be=UtcTime),
-    *_may("undo", be=Json),
+    *may("reminded_at", be=UtcTime),
+    *may("undo", be=Json),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # Looked at every second, and most questions have neither time.
-    _partial(
+    partial(
         "ix_am_prompt_expires",
         "expires_at",
         where=f"{_OPEN} AND expires_at IS NOT NULL",
         unique=False,
     ),
-    _partial(
+    partial(
         "ix_am_prompt_default",
         "default_at",
         where=f"{_OPEN} AND default_at IS NOT NULL",
         unique=False,
     ),
-    _partial(
+    partial(
         "uq_am_prompt_flow",
         "task_id",
         where=f"{_OPEN} AND type NOT IN ('choice', 'permission', 'budget')",
@@ -300,31 +273,31 @@ prompt = Table(
 pull = Table(
     "am_pull",
     metadata,
-    _id(),
-    _project(),
-    _task(),
-    *_must("number", be=Integer),
-    *_must("title", "body", be=Prose),
-    *_must("head_branch", "base_branch", "head_sha", "state"),
-    *_may("merge_sha"),
-    *_must("created_at", "updated_at", be=UtcTime),
+    own_id(),
+    of_project(),
+    of_task(),
+    *must("number", be=Integer),
+    *must("title", "body", be=Prose),
+    *must("head_branch", "base_branch", "head_sha", "state"),
+    *may("merge_sha"),
+    *must("created_at", "updated_at", be=UtcTime),
     Column("forge", String, nullable=False, server_default=text("'local'")),
-    *_may("url", "checks"),
+    *may("url", "checks"),
     UniqueConstraint("project_id", "forge", "number"),
     Index(None, "task_id"),
-    _partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
+    partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
 )
 
 grant = Table(
     "am_grant",
     metadata,
-    _id(),
-    _task(),
-    *_must("prompt_id", be=Id),
-    *_must("scope"),
-    *_must("subject", be=Id),
-    *_must("usd", be=Number),
-    *_must("created_at", be=UtcTime),
+    own_id(),
+    of_task(),
+    *must("prompt_id", be=Id),
+    *must("scope"),
+    *must("subject", be=Id),
+    *must("usd", be=Number),
+    *must("created_at", be=UtcTime),
     Index(None, "scope", "subject"),
     Index(None, "task_id"),
 )
@@ -333,52 +306,52 @@ host = Table(
     "am_host",
     metadata,
     Column("id", String, primary_key=True),
-    *_must("seen_at", be=UtcTime),
+    *must("seen_at", be=UtcTime),
 )
 
 token = Table(
     "am_token",
     metadata,
     Column("digest", String, primary_key=True),
-    *_must("name", be=Prose),
-    *_must("role"),
-    *_must("created_at", be=UtcTime),
+    *must("name", be=Prose),
+    *must("role"),
+    *must("created_at", be=UtcTime),
     Column("kind", String, nullable=False, server_default=text("'owner'")),
-    *_may("used_at", "expires_at", be=UtcTime),
+    *may("used_at", "expires_at", be=UtcTime),
     # The digest of the token that a session was opened with; it ends with it.
-    *_may("parent"),
+    *may("parent"),
     # Where the browser of a session takes notices.
-    *_may("push", be=Json),
+    *may("push", be=Json),
 )
 
 login_code = Table(
     "am_login_code",
     metadata,
     Column("digest", String, primary_key=True),
-    *_must("parent"),
-    *_must("expires_at", be=UtcTime),
+    *must("parent"),
+    *must("expires_at", be=UtcTime),
 )
 
 reply = Table(
     "am_reply",
     metadata,
     Column("key", String, primary_key=True),
-    *_must("request"),
-    *_must("status", be=Integer),
-    *_must("body", be=Prose),
-    *_must("created_at", be=UtcTime),
+    *must("request"),
+    *must("status", be=Integer),
+    *must("body", be=Prose),
+    *must("created_at", be=UtcTime),
 )
 
 audit = Table(
     append_only.TABLE,
     metadata,
     Column("id", BigInteger().with_variant(Integer, "sqlite"), primary_key=True),
-    *_must("time", be=UtcTime),
-    *_must("who", be=Prose),
-    *_may("via", "address"),
-    *_must("what"),
-    *_must("summary", be=Prose),
-    *_must("data", be=Json),
+    *must("time", be=UtcTime),
+    *must("who", be=Prose),
+    *may("via", "address"),
+    *must("what"),
+    *must("summary", be=Prose),
+    *must("data", be=Json),
     Index(None, "what", "time"),
     sqlite_autoincrement=True,
 )
@@ -390,26 +363,26 @@ for _dialect in ("sqlite", "postgresql"):
 delivery = Table(
     "am_delivery",
     metadata,
-    _id(),
-    *_must("key", "channel", "place", "occasion"),
+    own_id(),
+    *must("key", "channel", "place", "occasion"),
     # Without references: what was told of a deleted task is taken back, too.
-    *_may("task_id", "prompt_id", be=Id),
-    *_must("title", be=Prose),
-    *_must("body", be=Json),
-    *_must("state"),
-    *_must("attempts", be=Integer),
-    *_must("due_at", be=UtcTime),
-    *_may("host"),
-    *_must("repeat", be=Boolean),
-    *_may("message"),
-    *_must("given", "actions", be=Json),
-    *_may("error", be=Prose),
-    *_must("created_at", be=UtcTime),
-    *_may("sent_at", "closed_at", be=UtcTime),
+    *may("task_id", "prompt_id", be=Id),
+    *must("title", be=Prose),
+    *must("body", be=Json),
+    *must("state"),
+    *must("attempts", be=Integer),
+    *must("due_at", be=UtcTime),
+    *may("host"),
+    *must("repeat", be=Boolean),
+    *may("message"),
+    *must("given", "actions", be=Json),
+    *may("error", be=Prose),
+    *must("created_at", be=UtcTime),
+    *may("sent_at", "closed_at", be=UtcTime),
     UniqueConstraint("key", "channel", "place"),
     Index(None, "channel", "state", "due_at"),
     Index(None, "channel", "place", "message"),
-    _partial(
+    partial(
         "ix_am_delivery_open",
         "channel",
         "due_at",
@@ -422,30 +395,30 @@ cursor = Table(
     "am_cursor",
     metadata,
     Column("name", String, primary_key=True),
-    *_must("position", be=BigInteger),
+    *must("position", be=BigInteger),
 )
 
 lease = Table(
     "am_lease",
     metadata,
     Column("name", String, primary_key=True),
-    *_must("host"),
-    *_must("until", be=UtcTime),
+    *must("host"),
+    *must("until", be=UtcTime),
 )
 
 words_asked = Table(
     "am_words_asked",
     metadata,
     *(Column(name, String, primary_key=True) for name in ("channel", "place", "person")),
-    *_must("button"),
-    *_must("asked_at", be=UtcTime),
+    *must("button"),
+    *must("asked_at", be=UtcTime),
 )
 
 stranger = Table(
     "am_stranger",
     metadata,
     *(Column(name, String, primary_key=True) for name in ("channel", "person")),
-    *_must("called", be=Prose),
-    *_must("times", be=Integer),
-    *_must("last_at", be=UtcTime),
+    *must("called", be=Prose),
+    *must("times", be=Integer),
+    *must("last_at", be=UtcTime),
 )

@@ -41,6 +41,14 @@ class Session:
         self._driver: Any = connection.connection.driver_connection
         self._kept: dict[frozenset[str], dict[tuple[Any, ...], list[Any]]] = {}
 
+    @property
+    def postgres(self) -> bool:
+        return self._dialect.name == "postgresql"
+
+    def redacted(self, text: str) -> str:
+        """As it would be kept: for what is made of a text before it is written."""
+        return self._redactor.text(text)
+
     def all(self, statement: Statement, params: Params = NOTHING, make: Make = tuple) -> list[Any]:
         """The rows, each as `make` turns it into something; a statement has one `make`."""
         plan = _plan(self._dialect, statement, tuple(params))

@@ -19,7 +19,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import NotFound, StaleTask, TaskNotFound
-from agents_manager.store import schema
+from agents_manager.store import knowledge_gone, schema
 from agents_manager.store.idle import IDLE
 from agents_manager.store.rows import Rows, older
 from agents_manager.store.statements import Session
@@ -179,6 +179,7 @@ class Tasks:
 
     def delete(self, task_id: TaskId) -> None:
         self.get(task_id)
+        knowledge_gone.of_task(self._session, task_id)
         for statement in _DELETE:
             self._session.run(statement, {"b_id": task_id})
 

@@ -25,6 +25,7 @@ from agents_manager.store.faults import named
 from agents_manager.store.figures import Figures
 from agents_manager.store.grants import Grants
 from agents_manager.store.hosts import Hosts
+from agents_manager.store.knowledge import Knowledge
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
@@ -61,6 +62,7 @@ class Tx:
         self.retention = Retention(session)
         self.hosts = Hosts(session)
         self.deliveries = Deliveries(session)
+        self.knowledge = Knowledge(session)
 
     def _note(self) -> None:
         self.wrote = True

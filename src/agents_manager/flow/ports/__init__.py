@@ -66,6 +66,7 @@ from agents_manager.flow.ports.forges import (
     OwnReview,
     Sighting,
 )
+from agents_manager.flow.ports.knowledge import Knowledge
 from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
 from agents_manager.flow.ports.services import Clock, Disk, Ids, Reachable, Services
 from agents_manager.flow.ports.stores import (
@@ -153,6 +154,7 @@ __all__ = [
     "Keeping",
     "Key",
     "KeyKind",
+    "Knowledge",
     "Layer",
     "Merged",
     "Meter",

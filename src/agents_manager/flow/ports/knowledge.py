@@ -9,8 +9,10 @@ from agents_manager.domain.knowledge import (
     ActiveBlocker,
     Edge,
     FileNote,
+    Fit,
     KeptHandoff,
     Node,
+    NodeKind,
     Query,
     Source,
     Use,
@@ -30,8 +32,33 @@ class Knowledge(Protocol):
     def add(self, node: Node) -> None: ...
     def get(self, node_id: str) -> Node: ...
     def find(self, id_or_prefix: str) -> Node: ...
-    def update(self, node_id: str, now: datetime, **fields: Any) -> None: ...
+    def named(self, node_ids: Collection[str]) -> list[Node]:
+        """Those of them that there are."""
+        ...
+
+    def of_task(self, task_id: TaskId) -> Node | None:
+        """The node that stands for the task itself."""
+        ...
+
+    def same(self, project_id: ProjectId, kind: NodeKind, text: str) -> Node | None:
+        """The oldest that says this, but for case, spaces and the sign at its end."""
+        ...
+
+    def update(
+        self, node_id: str, now: datetime, *, version: int | None = None, **fields: Any
+    ) -> Node:
+        """With a version, StaleKnowledge when it is no longer the node's; then it counts up."""
+        ...
+
     def add_source(self, node_id: str, source: Source) -> None: ...
+    def say(self, node_id: str, words: str) -> None:
+        """Those who said what the node's text was said these words, as it will be another."""
+        ...
+
+    def add_files(self, node_id: str, paths: Collection[str]) -> None:
+        """Files that it is found by, beside those of its sources."""
+        ...
+
     def add_edge(self, edge: Edge) -> None:
         """Once, however often it is said."""
         ...
@@ -44,15 +71,14 @@ class Knowledge(Protocol):
         """By text the best first, else the newest first."""
         ...
 
-    def ranked(
-        self, query: Query, words: Collection[str], *, limit: int
-    ) -> list[tuple[Node, float]]:
-        """Nodes with any of the words, tags or files, and how well their text fits (0 to 1)."""
+    def ranked(self, query: Query, words: Collection[str], *, limit: int) -> list[Fit]:
+        """Nodes with any of the words, tags or files, those with the most and rarest of them first.
+        Of what very many nodes have, the newest are looked at."""
         ...
 
     def tags(self, project_id: ProjectId | None) -> Mapping[str, int]: ...
-    def memory(self, project_id: ProjectId) -> list[Node]:
-        """Gotchas of high severity that hold, the newest first."""
+    def memory(self, project_id: ProjectId, *, limit: int) -> list[Node]:
+        """Gotchas of high severity that were not retired, the newest first."""
         ...
 
     def add_file(self, note: FileNote) -> None: ...

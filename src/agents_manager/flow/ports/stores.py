@@ -40,6 +40,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.flow.ports.channels import Subscription
+from agents_manager.flow.ports.knowledge import Knowledge
 
 T = TypeVar("T")
 
@@ -562,6 +563,8 @@ class Tx(Protocol):
     def hosts(self) -> Hosts: ...
     @property
     def deliveries(self) -> Deliveries: ...
+    @property
+    def knowledge(self) -> Knowledge: ...
 
 
 class Store(Protocol):
