@@ -231,7 +231,7 @@ def a_source(task: str | None = "task-1", **fields: Any) -> Source:
         "words": "",
         "at": NOW,
     }
-    return Source(task_id=task and TaskId(task), **{**filled, **fields})
+    return Source(task_id=TaskId(task) if task else None, **{**filled, **fields})
 
 
 def a_node(id: str = "node-1", **fields: Any) -> Node:

@@ -263,8 +263,9 @@ async def test_a_source_brings_its_file_and_words(any_store: Database) -> None:
     await any_store.write(write)
     node = await any_store.read(lambda tx: tx.knowledge.get("node-1"))
     assert [s.words for s in node.sources] == ["What it was", "Take the zebra", "What it was"]
-    for query in ({"files": ("lib/session.py",)}, {"text": "zebra"}, {"files": ("docs",)}):
-        assert await found(any_store, **query) == "node-1"
+    assert await found(any_store, files=("lib/session.py",)) == "node-1"
+    assert await found(any_store, files=("docs",)) == "node-1"
+    assert await found(any_store, text="zebra") == "node-1"
 
 
 async def test_a_task_has_one_node_of_its_own(any_store: Database) -> None:

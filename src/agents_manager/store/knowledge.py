@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, or_, select, text, update
+from sqlalchemy import Select, SelectBase, bindparam, func, insert, or_, select, text, update
 
 from agents_manager.domain import words
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
@@ -87,7 +87,7 @@ _HELP = update(tables.use).where(*_UNHELPED).values(helped=True)
 
 
 @cache
-def _tags(*, project: bool) -> Select[Any]:
+def _tags(*, project: bool) -> SelectBase:
     tag = tables.tag.c
     counted = (
         select(tag.tag, func.count())

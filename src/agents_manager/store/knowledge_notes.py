@@ -11,7 +11,7 @@ from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.knowledge import ActiveBlocker, FileNote, KeptHandoff
 from agents_manager.errors import BlockerNotFound, NotFound
 from agents_manager.store import knowledge_tables as tables
-from agents_manager.store.columns import Unreadable, UtcTime
+from agents_manager.store.columns import Id, Unreadable, UtcTime
 from agents_manager.store.rows import LAST_CHARACTER, Rows, corrupt
 from agents_manager.store.statements import Row, Session
 
@@ -50,7 +50,7 @@ def _files(*, under: bool, after: bool) -> Select[Any]:
         _FILE.path == bindparam("path"),
         and_(_FILE.path >= bindparam("low"), _FILE.path < bindparam("high")),
     )
-    last, at = bindparam("last"), bindparam("at", type_=UtcTime())
+    last, at = bindparam("last", type_=Id), bindparam("at", type_=UtcTime())
     rest = or_(_FILE.at < at, and_(_FILE.at == at, _FILE.id < bindparam("id")))
     behind = or_(_FILE.path > last, and_(_FILE.path == last, rest))
     chosen = [part for given, part in ((under, below), (after, behind)) if given]
