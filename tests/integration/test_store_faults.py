@@ -45,12 +45,12 @@ with sqlite_engine(Path(sys.argv[1]), immediate=True).begin():
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of one megabyte."""
+    """A file system of two megabytes."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", folder])
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder])
     if mounted.returncode != 0:
         pytest.skip("this root may not mount")
     yield folder
@@ -186,7 +186,7 @@ async def test_a_full_disk_costs_only_the_transaction_that_did_not_fit(small_dis
     store = open_database(small_disk / "agents-manager.db")
     await store.write(furnish)
     with pytest.raises(StoreError, match="disk is full"):
-        await store.write(lambda tx: tx.tasks.update(TASK, NOW, plan="x" * 2_000_000))
+        await store.write(lambda tx: tx.tasks.update(TASK, NOW, plan="x" * 4_000_000))
     assert (await store.read(lambda tx: tx.tasks.get(TASK))).plan is None
     await store.write(lambda tx: tx.tasks.update(TASK, NOW, plan="short"))
     store.close()
