@@ -45,6 +45,23 @@ async def test_commit_all_without_an_identity(workspaces: Kind, tree: Path, own_
     assert run(tree, "log", "-1", "--format=%ae %ce") == " ".join(["agents-manager@localhost"] * 2)
 
 
+async def test_files_that_are_not_as_they_were_committed(workspaces: Kind, tree: Path) -> None:
+    commit(tree, {"gone": "1", "hidden": "1", "staged": "1"})
+    write(tree, {"new": "1", "x.log": "ignored"})
+    run(tree, "add", "new")
+    assert await workspaces.altered(tree, BRANCH) == []
+    (tree / "gone").unlink()
+    run(tree, "update-index", "--assume-unchanged", "hidden")
+    write(tree, {"README.md": "work", "hidden": "2", "staged": "2"})
+    run(tree, "add", "staged")
+    altered = ["README.md", "gone", "hidden", "staged"]
+    assert await workspaces.altered(tree, BRANCH) == altered
+    run(tree, "stash", "--quiet")
+    run(tree, "update-index", "--no-assume-unchanged", "hidden")
+    run(tree, "restore", "hidden")
+    assert await workspaces.altered(tree, BRANCH) == []
+
+
 async def test_commit_all_finishes_a_resolved_merge(workspaces: Kind, tree: Path) -> None:
     run(tree, "branch", "side")
     commit(tree, {"f": "1"})

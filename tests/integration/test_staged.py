@@ -2,6 +2,7 @@
 and one loop-back are in every run of the tests; the rest of the walks is in `test_staged_walks`."""
 
 from agents_manager.domain.event import Logged
+from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.stages import table
 from agents_manager.domain.stages.context import PipelineContext
 from agents_manager.domain.task import Task
@@ -93,3 +94,36 @@ async def test_a_failed_test_has_the_debugger_run_and_then_succeeds(shop: World)
     assert [e.summary for e in await told(shop, task, "loop_back.dispatched")] == [
         "LB1: debugger runs for test-agent."
     ]
+
+
+TRIES = {"modify": {"path": "app.py", "append": "tried\n"}}
+REFUSED = (
+    "You only read, and you changed app.py. Take that back (git restore), look at the work as it"
+    " stands, and report again."
+)
+
+
+async def test_what_a_reader_changes_and_does_not_commit_makes_its_output_void(shop: World) -> None:
+    back = {"modify": {"path": "app.py", "replace": "tried\n", "with": ""}}
+    # What a run of the tests leaves beside the tracked files.
+    cache = {"write": {"path": ".cache/tests", "text": "1"}}
+    mends = {
+        "steps": [TRIES, *ends("optimized_prompt")],
+        "repair": [back, cache, *ends("optimized_prompt")],
+    }
+    stays = {"steps": [TRIES, *ends("task_spec")], "repair": ends("task_spec")}
+    task = await begun(shop, script(prompt_optimizer=[mends], task_breakdown=[stays]))
+    view = await until(shop, task, "failed")
+    assert [(run.mode, run.outcome) for run in view.runs] == [
+        ("prompt-optimizer", "optimized_prompt"),
+        ("task-breakdown", None),
+    ]
+    error = view.runs[-1].error
+    assert error is not None
+    assert (error.error_class, error.error) == (ErrorClass.BAD_OUTPUT, REFUSED)
+    assert [e.summary for e in await told(shop, task, "reader.changed")] == [
+        f"{role} only reads, and it changed app.py; its output does not count."
+        for role in ("prompt-optimizer", "task-breakdown")
+    ]
+    retried = (await context(shop, task)).retry_history
+    assert [r.issue for r in retried] == [REFUSED, REFUSED]

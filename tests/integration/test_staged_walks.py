@@ -9,7 +9,7 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.stages import table
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
-from tests.integration.test_staged import context, told
+from tests.integration.test_staged import TRIES, context, told
 from tests.postgres import fresh_database
 from tests.repos import make_repo
 from tests.staged_walk import (
@@ -396,6 +396,20 @@ async def test_without_the_rule_a_reader_could_change_the_work(
     await shop.review(task, "approved")
     await until(shop, task, "done")
     assert "all is well" in (shop.repo / "app.py").read_text()
+
+
+async def test_without_the_rule_a_reader_could_change_what_it_reports_on(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the test before this one shows is the measure's doing."""
+    monkeypatch.setattr(table, "READERS", frozenset())
+    wrong = sample("task_spec", summary="")
+    fails = {"steps": ends("task_spec", wrong), "repair": ends("task_spec", wrong)}
+    tries = [[TRIES, *ends("optimized_prompt")]]
+    task = await begun(shop, script(prompt_optimizer=tries, task_breakdown=[fails]))
+    view = await until(shop, task, "failed")
+    assert view.runs[0].outcome == "optimized_prompt"
+    assert await told(shop, task, "reader.changed") == []
 
 
 async def test_tests_that_test_nothing_are_told(shop: World) -> None:

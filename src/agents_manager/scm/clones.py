@@ -99,6 +99,13 @@ class Clones(Repositories):
             async with clone.desk(branch, tip) as desk:
                 return await _commit_all(clone, desk, branch, message)
 
+    async def altered(self, workspace: Path, branch: str) -> list[str]:
+        clone = self._clone_of(workspace)
+        async with locked(clone.common):
+            tip = await _gather(clone, branch)
+            async with clone.desk(branch, tip) as desk:
+                return await snapshots.altered(desk, branch)
+
     async def save(self, workspace: Path) -> Sequence[Event]:
         clone = self._clone_of(workspace)
         async with locked(clone.common):

@@ -57,6 +57,14 @@ async def loose(place: Place) -> Loose:
     )
 
 
+async def altered(place: Place, branch: str) -> list[str]:
+    """Files of the branch's commit that are not as it has them, in the index or on disk."""
+    await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
+    asked = ("diff-index", "-z", "--name-only", "--no-renames", "--diff-filter=a")
+    found = await git(place, *asked, "--ignore-submodules=all", f"refs/heads/{branch}", "--")
+    return [path.decode(errors="replace") for path in found.items]
+
+
 async def stage(place: Place, found: Loose) -> None:
     """Brings the index to the files on disk. Not by `git add`, which looks into submodules."""
     await _update(place, ("--force-remove",), found.gone)

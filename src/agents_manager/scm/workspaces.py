@@ -47,6 +47,9 @@ class ChosenWorkspaces(Repositories):
     async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
         return await self._of(workspace).commit_all(workspace, branch, message)
 
+    async def altered(self, workspace: Path, branch: str) -> list[str]:
+        return await self._of(workspace).altered(workspace, branch)
+
     async def save(self, workspace: Path) -> Sequence[Event]:
         return await self._of(workspace).save(workspace)
 

@@ -96,6 +96,13 @@ class Worktrees(Repositories):
             await locks.drop_stale(left)
             return await _commit_all(place, branch, message)
 
+    async def altered(self, workspace: Path, branch: str) -> list[str]:
+        place = self._place_of(workspace)
+        async with locked(place.git_dir.parent.parent):
+            await locks.drop_stale(locks.in_worktree(place.git_dir))
+            await snapshots.reveal(place)
+            return await snapshots.altered(place, branch)
+
     async def save(self, workspace: Path) -> Sequence[Event]:
         place = self._place_of(workspace)
         common, index = place.git_dir.parent.parent, place.git_dir / "index"

@@ -71,6 +71,7 @@ from agents_manager.domain.event.stages import (
     LoopBackReturned,
     LoopBackStopped,
     PlaceholdersFound,
+    ReaderChanged,
     StageRetried,
     StageSkipped,
     WorkDiscarded,
@@ -208,6 +209,7 @@ Event = Annotated[
     | StageRetried
     | StageSkipped
     | WorkDiscarded
+    | ReaderChanged
     | Noted,
     Field(discriminator="type"),
 ]

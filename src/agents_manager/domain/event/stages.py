@@ -8,6 +8,8 @@ from agents_manager.domain.event.happening import Happening, Level, counted_as
 
 STAGE = "agent"
 """The category of all of these."""
+MOST_NAMED = 10
+"""Files, in a sentence."""
 
 
 class StageSkipped(Happening):
@@ -118,6 +120,24 @@ class WorkDiscarded(Happening):
 
     def says(self) -> str:
         return f"{self.role} only reads; its commits ({self.head_sha[:8]}) are taken back."
+
+
+class ReaderChanged(Happening):
+    category = STAGE
+    level = Level.WARNING
+    type: Literal["reader.changed"] = "reader.changed"
+    run: str
+    role: str
+    files: tuple[str, ...]
+    """Of those that git tracks; in no commit."""
+
+    @property
+    def named(self) -> str:
+        more = len(self.files) - MOST_NAMED
+        return ", ".join([*self.files[:MOST_NAMED], *([f"{more} more"] if more > 0 else [])])
+
+    def says(self) -> str:
+        return f"{self.role} only reads, and it changed {self.named}; its output does not count."
 
 
 class LoopBackRequested(Happening):

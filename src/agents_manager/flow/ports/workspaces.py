@@ -183,6 +183,11 @@ class Workspaces(Protocol):
         commit, or None if there was nothing."""
         ...
 
+    async def altered(self, workspace: Path, branch: str) -> list[str]:
+        """The files of the branch's newest commit that are changed or gone in the workspace, staged
+        or not; files that git does not track are not looked at."""
+        ...
+
     async def save(self, workspace: Path) -> Sequence[Event]:
         """Saves what no commit holds as a snapshot, and leaves it where it is; nothing when the
         last snapshot has it already."""

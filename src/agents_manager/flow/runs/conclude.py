@@ -140,9 +140,9 @@ async def _judge(
         start, head = await _settle_work(run, task, project, ground, s)
     except ImportRefused as error:
         return trouble(error.message, ErrorClass.BAD_OUTPUT)
-    discarded = await staging.taken_back(run, project, ground, head, s)
-    if discarded is not None:
-        return discarded
+    meddled = await staging.meddled(run, project, ground, head, s)
+    if meddled is not None:
+        return meddled
     changed = head != run.base_sha
     if run.mode == REVIEW and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)

@@ -1,5 +1,5 @@
 """Step 7 for stages: an output is held to what its agent was given, did and asks for, and a role
-that only reads leaves no commit."""
+that only reads leaves everything as it was."""
 
 import asyncio
 from dataclasses import asdict
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agents_manager.domain import event, stage_rules
 from agents_manager.domain.course import Course
+from agents_manager.domain.event import Event
 from agents_manager.domain.outcome import Reported
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.stages import request, table
@@ -64,19 +65,49 @@ async def _changed(project: Project, base: str | None, head: str, s: Services) -
     return [file.path for file in files]
 
 
-async def taken_back(
+async def meddled(
     run: Run, project: Project, ground: Ground, head: str, s: Services
 ) -> Verdict | None:
-    """What a role committed that only reads is taken back, and its output does not count: it looked
-    at work of its own making. None where it left the branch as it was."""
-    if run.mode not in table.READERS or run.base_sha is None:
+    """Why the output of a role that only reads does not count: it looked at work of its own making.
+    None where it left everything as it was."""
+    if run.mode not in table.READERS:
+        return None
+    return await _taken_back(run, project, ground, head, s) or await _altered(run, s)
+
+
+async def _altered(run: Run, s: Services) -> Verdict | None:
+    """It has changed files that git tracks, and committed nothing: it takes that back and looks
+    again. What tests and builds leave beside those is nobody's work."""
+    assert run.workspace is not None
+    assert run.branch is not None
+    files = await s.workspaces.altered(Path(run.workspace), run.branch)
+    if not files:
+        return None
+    told = event.ReaderChanged(run=run.id, role=run.mode, files=tuple(files))
+
+    def write(tx: Tx) -> None:
+        if not _said(tx, run, told):
+            tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
+
+    await s.store.write(write)
+    text = (
+        f"You only read, and you changed {told.named}. Take that back (git restore), look at the"
+        " work as it stands, and report again."
+    )
+    return Verdict(again=Again(kind="repair", round=0, text=text))
+
+
+async def _taken_back(
+    run: Run, project: Project, ground: Ground, head: str, s: Services
+) -> Verdict | None:
+    """What it committed is taken back."""
+    if run.base_sha is None:
         return None
     told = event.WorkDiscarded(run=run.id, role=run.mode, head_sha=head)
 
     def write(tx: Tx) -> bool:
         """Whether there is anything to take back; said before it is, as a crash may repeat this."""
-        log = tx.events.newest(run.task_id, told.category, stages.EVENTS)
-        said = any(e.type == told.type and e.data["run"] == run.id for e in log)
+        said = _said(tx, run, told)
         if not said and head != run.base_sha:
             tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
         return said or head != run.base_sha
@@ -90,3 +121,9 @@ async def taken_back(
         " not count.",
         ErrorClass.BAD_OUTPUT,
     )
+
+
+def _said(tx: Tx, run: Run, told: Event) -> bool:
+    """Whether it is on record of this run: a crash may repeat the step that says it."""
+    log = tx.events.newest(run.task_id, told.category, stages.EVENTS)
+    return any(e.type == told.type and e.data["run"] == run.id for e in log)
