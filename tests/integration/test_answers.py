@@ -100,8 +100,8 @@ async def test_an_answer_that_the_pipeline_refuses_leaves_the_question_open(worl
     with pytest.raises(TransitionRefused) as refused:
         await world.review(task, "changes_requested", summary="And again.")
     assert refused.value.details == (
-        "The review says changes_requested.",
-        "Maximum review iterations (5) reached. Manual intervention required.",
+        'To "in_progress": The review says changes_requested.',
+        'To "planning": Maximum review iterations (5) reached. Manual intervention required.',
     )
     view = await world.view(task)
     assert view.task.status == "planned"

@@ -160,7 +160,8 @@ async def test_a_restart_begins_again_with_its_goal_and_is_capped(shop: World) -
     made = script(decide_agent=[ends("decision", restart)], build_agent=both * 3)
     task = await begun(shop, made)
     why = await stopped(shop, task, "deciding")
-    assert "Maximum review iterations (1) reached." in why
+    assert 'To "pr_review" or "escalated": The decision is RESTART.' in why
+    assert 'To "restarting": Maximum review iterations (1) reached.' in why
     view = await shop.view(task)
     assert [run.mode for run in view.runs].count("decide-agent") == 3
     second = [run for run in view.runs if run.mode == "plan-agent"][1]

@@ -1,3 +1,6 @@
+import json
+from dataclasses import replace
+from importlib import resources
 from typing import Any
 
 import pytest
@@ -107,6 +110,30 @@ def test_every_reason_against_a_move_is_told() -> None:
         "Run r is still going on; stop it first.",
         "There is no plan yet.",
     )
+
+
+def test_of_several_ways_each_is_told_with_what_stands_against_it() -> None:
+    file = resources.files("agents_manager").joinpath("pipelines", "staged.json")
+    staged = pipelines.parse(json.loads(file.read_text()))
+    fired = replace(outcome("decision"), payload={"decision": "RESTART"})
+    decision = decided(staged, "deciding", fired, files=2, rounds={"restarting": 1})
+    assert refusal(decision) is Refusal.GUARDS
+    assert isinstance(decision, Refused)
+    assert decision.reasons == (
+        'To "pr_review" or "escalated": The decision is RESTART.',
+        'To "escalated": The decision is RESTART. 2 files changed.',
+        'To "restarting": Maximum review iterations (1) reached. Manual intervention required.',
+    )
+
+
+def test_what_stands_against_all_ways_alike_is_told_once() -> None:
+    graph = pipeline(
+        edge("in_progress", "done", "agent_outcome", "has_plan", outcomeValue="pr_ready"),
+        edge("in_progress", "planning", "agent_outcome", "has_plan", outcomeValue="pr_ready"),
+    )
+    decision = decided(graph, "in_progress", outcome("pr_ready"))
+    assert isinstance(decision, Refused)
+    assert decision.reasons == ("There is no plan yet.",)
 
 
 def test_a_negated_guard_turns_the_answer_around() -> None:

@@ -99,8 +99,8 @@ def test_rounds_are_counted_as_the_engine_counts_them() -> None:
     told = walked("start", *rework * 6)
     assert way(told)[-2:] == ["reviewing", "-"]
     assert told.decisions[-1].reasons == (
-        "The review says changes_requested.",
-        "Maximum review iterations (5) reached. Manual intervention required.",
+        'To "merging": The review says changes_requested.',
+        'To "working": Maximum review iterations (5) reached. Manual intervention required.',
     )
     assert told.waits_for == "A person is asked: review."
 

@@ -128,8 +128,7 @@ def decide(
         return Refused(Refusal.NO_TRANSITION, (reason,))
     allowed = [c for c in found if c.allowed] or (found if force else [])
     if not allowed:
-        reasons = dict.fromkeys(r for c in found for r in c.reasons)
-        return Refused(Refusal.GUARDS, tuple(reasons), tuple(found))
+        return Refused(Refusal.GUARDS, tuple(_against(found)), tuple(found))
     if len(allowed) > 1:
         names = ", ".join(f"{c.transition.title} ({c.transition.id})" for c in allowed)
         return Refused(
@@ -149,6 +148,20 @@ def decide(
         return Refused(Refusal.HOOKS, cannot, (chosen,))
     forced = not chosen.allowed
     return Moved(chosen.transition, chosen.to, chosen.transition.hooks, chosen.checks, forced)
+
+
+def _against(found: list[Candidate]) -> list[str]:
+    """Why no way is open. Where there are several, each is named with what stands against it, and
+    those together that the same stands against."""
+    ways: dict[tuple[str, ...], list[str]] = {}
+    for one in found:
+        target = f'"{one.to or one.transition.to}"'
+        named = ways.setdefault(tuple(dict.fromkeys(one.reasons)), [])
+        if target not in named:
+            named.append(target)
+    if len(ways) == 1:
+        return [*next(iter(ways))]
+    return [f"To {' or '.join(named)}: {' '.join(why)}" for why, named in ways.items()]
 
 
 def _cannot_begin(hooks: Iterable[HookSpec], facts: Facts, registry: Registry) -> Iterator[str]:

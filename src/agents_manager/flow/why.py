@@ -78,7 +78,10 @@ def _refused(entries: list[History]) -> Iterator[str]:
     if refused:
         last = refused[0]
         who = last.actor.name or last.actor.type.value
-        reasons = " ".join(g.reason for g in last.guards if not g.passed) or last.reason or ""
+        failed = " ".join(dict.fromkeys(g.reason for g in last.guards if not g.passed))
+        # Whoever moves a task by hand may have given a reason of their own.
+        by_hand = last.trigger is TriggerType.MANUAL
+        reasons = (failed if by_hand else last.reason) or last.reason or ""
         what = last.outcome or last.trigger
         yield f"The last attempt ({what}, {who}, {_at(last.time)}) was refused: {_end(reasons)}"
 
