@@ -14,6 +14,12 @@ async def test_what_the_stages_said_is_shown(scene: Scene, api: httpx.AsyncClien
     assert found["context"]["current_stage"] == 0
     optimized = SAMPLES["optimized_prompt"]["prompt"]
     assert found["context"]["stage_outputs"]["stage_neg1_prompt"] == optimized
+    seen = {one["number"]: one for one in found["stages"]}
+    assert len(seen) == 14
+    assert (seen[-1]["standing"], seen[-1]["output"]) == ("done", optimized)
+    assert (seen[0]["standing"], seen[1]["standing"]) == ("live", "waiting")
+    assert [one["id"] for one in seen[0]["runs"]] == [run.id]
+    assert (found["loop_backs"], found["retries"]) == ([], [])
     assert "### Current Stage\n0 (task-breakdown)" in found["markdown"]
     given = (await api.get(f"/api/v1/tasks/{task.id}/context/{run.id}")).json()
     assert (given["agent"], given["stage"], given["outputs"]) == ("task-breakdown", 0, {})

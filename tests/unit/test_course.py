@@ -59,7 +59,7 @@ def asked(
         **{"trigger": f"LB{number}", "run": by, "source_agent": source, "target_agent": target},
         **{"source_stage": stages[0].number, "target_stage": stages[1].number},
         **{"source_status": source, "reason": "why", "context": "", "priority": "normal"},
-        **{"signature": "s", **fields},
+        **{"signature": "s", "implied": False, **fields},
     }
     return minute, "loop_back.requested", data
 

@@ -1,7 +1,7 @@
 """The PipelineContext of a task, computed from its log and its runs whenever somebody asks, and
 what of it each agent was given."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agents_manager.domain.course import Course
@@ -9,9 +9,10 @@ from agents_manager.domain.stages import context, outputs, summary, table
 from agents_manager.domain.stages.context import ContextMetadata, PipelineContext
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput, NotFound
-from agents_manager.flow import stages
+from agents_manager.flow import stage_views, stages
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import stage_sections
+from agents_manager.flow.stage_views import LoopBackSeen, RetrySeen, StageSeen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +20,9 @@ class View:
     context: PipelineContext
     agent: str
     """Whose turn it is, or was last."""
+    stages: Sequence[StageSeen]
+    loop_backs: Sequence[LoopBackSeen]
+    retries: Sequence[RetrySeen]
 
     @property
     def markdown(self) -> str:
@@ -63,7 +67,13 @@ def of_task(tx: Tx, s: Services, task_ref: str) -> View:
         ),
     )
     agent = stages.agent_of(known, last) if last else table.STAGES[0].role
-    return View(context=found, agent=agent)
+    return View(
+        context=found,
+        agent=agent,
+        stages=stage_views.of_stages(known),
+        loop_backs=stage_views.of_loop_backs(known),
+        retries=stage_views.of_retries(known),
+    )
 
 
 def given(tx: Tx, s: Services, task_ref: str, run_ref: str) -> Given:

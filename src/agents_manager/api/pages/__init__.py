@@ -102,6 +102,13 @@ from agents_manager.api.pages.runs import (
     Runs,
     Transcript,
 )
+from agents_manager.api.pages.stages import (
+    LoopBackSeen,
+    RetrySeen,
+    StageContext,
+    StageGiven,
+    StageSeen,
+)
 from agents_manager.api.pages.tasks import (
     Artifacts,
     Comments,
@@ -121,8 +128,6 @@ from agents_manager.api.pages.tasks import (
     Restored,
     Retried,
     Snapshots,
-    StageContext,
-    StageGiven,
     Stay,
     Target,
     Targets,
@@ -189,6 +194,7 @@ __all__ = [
     "Lane",
     "LintReport",
     "LoginLink",
+    "LoopBackSeen",
     "Me",
     "Merges",
     "Migration",
@@ -220,6 +226,7 @@ __all__ = [
     "RetentionItem",
     "RetentionTotal",
     "Retried",
+    "RetrySeen",
     "ReviewRound",
     "Runs",
     "SavedPipeline",
@@ -233,6 +240,7 @@ __all__ = [
     "Spread",
     "StageContext",
     "StageGiven",
+    "StageSeen",
     "StatsReport",
     "StatusCount",
     "Stay",

@@ -195,22 +195,3 @@ class Events(schemas.Out):
     items: list[schemas.Event]
     next: int | None
     """What to give as `after_seq` for the rest; null at the end."""
-
-
-class StageContext(schemas.Out):
-    context: schemas.Json
-    """A PipelineContext."""
-    agent: str
-    """Whose turn it is, or was last."""
-    markdown: str
-
-
-class StageGiven(schemas.Out):
-    run: str
-    agent: str
-    stage: float
-    outputs: dict[str, str]
-    """As they stand in its prompt, by the heading of their stage."""
-    characters: int
-    everything: int
-    """How many it would have been with every output there was, uncut."""

@@ -12,10 +12,16 @@ router = APIRouter(prefix="/tasks/{task_id}/context", tags=["tasks"])
 @router.get("")
 async def show_context(s: Services, task_id: str) -> pages.StageContext:
     """The PipelineContext of a staged task, computed from what happened: the request, the outputs
-    of the stages, loop-backs, retries and metadata; as a document and as Markdown."""
+    of the stages, loop-backs, retries and metadata; as a document and as Markdown. Beside it stands
+    how far each stage is, with its runs, and what ran again for whom."""
     view = await s.store.read(lambda tx: contexts.of_task(tx, s, task_id))
     return pages.StageContext(
-        context=view.context.model_dump(mode="json"), agent=view.agent, markdown=view.markdown
+        context=view.context.model_dump(mode="json"),
+        agent=view.agent,
+        markdown=view.markdown,
+        stages=[pages.StageSeen.of(one) for one in view.stages],
+        loop_backs=[pages.LoopBackSeen.of(one) for one in view.loop_backs],
+        retries=[pages.RetrySeen.of(one) for one in view.retries],
     )
 
 
