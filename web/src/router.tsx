@@ -82,7 +82,7 @@ const tasks = createRoute({
   component: lazyRouteComponent(() => import("@/features/tasks/Tasks"), "Tasks"),
 });
 
-const TABS = ["overview", "transcript", "changes", "timeline", "runs"] as const;
+const TABS = ["overview", "transcript", "changes", "timeline", "runs", "stages"] as const;
 export type Tab = (typeof TABS)[number];
 
 const task = createRoute({

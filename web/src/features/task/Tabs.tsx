@@ -3,30 +3,35 @@ import { useEffect, useRef } from "react";
 import { plural } from "@/kit/text";
 import type { Tab } from "@/router";
 
-export const TABS: [Tab, string][] = [
+const TABS: [Tab, string][] = [
   ["overview", "Overview"],
   ["transcript", "Transcript"],
   ["changes", "Changes"],
   ["timeline", "Timeline"],
   ["runs", "Runs & costs"],
 ];
+const STAGED: [Tab, string][] = [...TABS, ["stages", "Stages"]];
 const BESIDE_PX = 16;
 
-export function Tabs({ tab, runs }: { tab: Tab; runs: number }) {
+/** The last is there for tasks with stages alone, so that the keys of the others are the same. */
+export const tabsOf = (staged: boolean) => (staged ? STAGED : TABS);
+
+export function Tabs({ tab, runs, staged }: { tab: Tab; runs: number; staged: boolean }) {
+  const tabs = tabsOf(staged);
   const bar = useRef<HTMLElement>(null);
   // On a phone they do not all fit, and the one that is shown must be seen.
   useEffect(() => {
-    const chosen = bar.current?.children[TABS.findIndex(([name]) => name === tab)];
+    const chosen = bar.current?.children[tabs.findIndex(([name]) => name === tab)];
     if (bar.current && chosen instanceof HTMLElement)
       bar.current.scrollLeft = chosen.offsetLeft - BESIDE_PX;
-  }, [tab]);
+  }, [tab, tabs]);
   return (
     <nav
       ref={bar}
       aria-label="Parts of the task"
       className="sticky top-0 z-10 flex shrink-0 gap-1 overflow-x-auto border-b bg-bg px-4 sm:px-6"
     >
-      {TABS.map(([name, label], index) => (
+      {tabs.map(([name, label], index) => (
         <Link
           key={name}
           to="."

@@ -22,13 +22,20 @@ import { RunDialog } from "./RunDialog";
 import { RunsTab } from "./RunsTab";
 import { Sure } from "./Sure";
 import { again, type Choice, choices } from "./situation";
-import { TABS, Tabs } from "./Tabs";
+import { Tabs, tabsOf } from "./Tabs";
 import { TaskHeader, type Wish } from "./TaskHeader";
 import { Timeline } from "./Timeline";
 import { useActions } from "./useActions";
 
 const Changes = lazy(() =>
   import("@/features/changes/Changes").then((found) => ({ default: found.Changes })),
+);
+
+const Stages = lazy(() =>
+  import("@/features/stages/Stages").then((found) => ({ default: found.Stages })),
+);
+const NoStages = lazy(() =>
+  import("@/features/stages/Stages").then((found) => ({ default: found.NoStages })),
 );
 
 export function TaskPage() {
@@ -46,6 +53,7 @@ function Shown({ view }: { view: TaskView }) {
   const pipeline = useQuery(queries.pipeline(view.task.pipeline_id, view.task.pipeline_version));
   const statuses = pipeline.data?.statuses ?? [];
   const card = useQuery(taskQueries.card(id, view.run !== null)).data;
+  const staged = statuses.some((status) => status.stage !== null);
   const all = choices(view, statuses);
   const actions = useActions(view);
   const [menu, setMenu] = useState(false);
@@ -78,7 +86,7 @@ function Shown({ view }: { view: TaskView }) {
     else toast(by === 1 ? "This is the last task." : "This is the first task.");
   };
   useShortcuts("Task", [
-    ...TABS.map(([name, label], index) => ({
+    ...tabsOf(staged).map(([name, label], index) => ({
       keys: String(index + 1),
       label,
       run: () => show(name),
@@ -113,7 +121,7 @@ function Shown({ view }: { view: TaskView }) {
               aside={tab === "transcript" || tab === "changes"}
             />
           ))}
-        <Tabs tab={tab} runs={view.runs.length} />
+        <Tabs tab={tab} runs={view.runs.length} staged={staged} />
         {tab === "transcript" || tab === "changes" ? (
           <div className="relative min-h-[50dvh] flex-1">
             <div className="absolute inset-0">
@@ -131,6 +139,7 @@ function Shown({ view }: { view: TaskView }) {
             {tab === "overview" && <Overview view={view} round={card?.round ?? null} />}
             {tab === "timeline" && <Timeline view={view} />}
             {tab === "runs" && <RunsTab view={view} run={actions.run} />}
+            {tab === "stages" && pipeline.data && (staged ? <Stages view={view} /> : <NoStages />)}
           </Suspense>
         )}
       </div>

@@ -57,6 +57,21 @@ export const taskQueries = {
       queryFn: () =>
         data(api.GET("/api/v1/runs/{run_id}/checks", { params: { path: { run_id: run } } })),
     }),
+  stages: (id: string) =>
+    queryOptions({
+      queryKey: ["task", id, "stages"],
+      queryFn: () => data(api.GET("/api/v1/tasks/{task_id}/context", path(id))),
+    }),
+  given: (id: string, run: string) =>
+    queryOptions({
+      queryKey: ["task", id, "stages", run],
+      queryFn: () =>
+        data(
+          api.GET("/api/v1/tasks/{task_id}/context/{run_id}", {
+            params: { path: { task_id: id, run_id: run } },
+          }),
+        ),
+    }),
   agents: (project: string) =>
     queryOptions({
       queryKey: ["agents", project],
