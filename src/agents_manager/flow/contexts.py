@@ -114,7 +114,7 @@ def _staged(tx: Tx, task_ref: str) -> tuple[Task, Course]:
 
 
 def _all(made: context.StageOutputs) -> list[object]:
-    found = [made.of(stage) for stage in table.STAGES]
+    found = [*(made.of(stage) for stage in table.STAGES), made.sub_pipeline_results]
     return [one for one in found if one]
 
 

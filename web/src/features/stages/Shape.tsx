@@ -11,11 +11,13 @@ import {
   isFields,
   isNames,
   isPlain,
+  isShort,
   label,
   named,
   type Plain,
+  rowsOf,
   toneOf,
-} from "./shape";
+} from "./data";
 
 const MOST = 200;
 const DEEP = 6;
@@ -33,7 +35,7 @@ export function Shape({
   if (isPlain(value)) return <Words name={name} value={value} />;
   if (depth > DEEP) return <Pre>{clean(JSON.stringify(value))}</Pre>;
   if (Array.isArray(value)) return <Items name={name} items={value} depth={depth} />;
-  return isFields(value) ? <Parts fields={value} depth={depth} /> : null;
+  return isFields(value) ? <Parts name={name} fields={value} depth={depth} /> : null;
 }
 
 function Words({ name, value }: { name: string; value: Plain }) {
@@ -127,8 +129,8 @@ function One({
   index: number;
   depth: number;
 }) {
-  const [key, title] = named(fields, what, index);
-  const rest = Object.fromEntries(full(fields).filter(([name]) => name !== key));
+  const [keys, title] = named(fields, what, index);
+  const rest = Object.fromEntries(full(fields).filter(([name]) => !keys.includes(name)));
   const judged = full(rest).filter(([name, value]) => toneOf(name, value));
   const told = Object.fromEntries(full(rest).filter(([name, value]) => !toneOf(name, value)));
   return (
@@ -139,12 +141,27 @@ function One({
           <Words key={name} name={name} value={value as Plain} />
         ))}
       </p>
-      <Parts fields={told} depth={depth + 1} />
+      <Parts name={what} fields={told} depth={depth + 1} />
     </li>
   );
 }
 
-function Parts({ fields, depth }: { fields: Fields; depth: number }) {
+function Parts({ name, fields, depth }: { name: string; fields: Fields; depth: number }) {
+  const rows = rowsOf(fields);
+  if (rows) return <Grid name={name} heads={columns(rows) ?? []} rows={rows} />;
+  if (depth > 0 && isShort(fields))
+    return (
+      <dl className="flex flex-wrap gap-x-5 gap-y-1">
+        {full(fields).map(([key, value]) => (
+          <div key={key} className="flex items-baseline gap-1.5">
+            <dt className="text-xs text-ink-3">{label(key)}</dt>
+            <dd>
+              <Words name={key} value={value as Plain} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    );
   return (
     <dl className="space-y-2.5 sm:grid sm:grid-cols-[8.5rem_minmax(0,1fr)] sm:gap-x-4 sm:gap-y-2.5 sm:space-y-0">
       {full(fields).map(([key, value]) => {

@@ -2,11 +2,11 @@ import { ChevronRight } from "lucide-react";
 import { Chip } from "@/kit/Chip";
 import { cx } from "@/kit/cx";
 import { clean } from "@/kit/text";
+import { isEmpty } from "./data";
 import { gist } from "./gist";
 import { Output } from "./Output";
 import { Shape } from "./Shape";
 import { StageRuns } from "./StageRuns";
-import { isEmpty } from "./shape";
 import { anchor, LOOKS, numberOf, type StageSeen, wordOf } from "./standing";
 
 /** A stage in a line; opened, with what it gave back and who worked at it. */

@@ -9,11 +9,11 @@ import { Pre } from "@/kit/Pre";
 import { Await, Empty } from "@/kit/State";
 import { Ago } from "@/kit/Time";
 import { clean, plural } from "@/kit/text";
+import { isFields } from "./data";
 import { LoopBacks } from "./LoopBacks";
 import { Retries } from "./Retries";
 import { StageBar } from "./StageBar";
 import { StageRow } from "./StageRow";
-import { isFields } from "./shape";
 import { anchor, numberOf, type StageContext, type StageSeen } from "./standing";
 
 const BUILDER = "build-agent";
@@ -55,13 +55,13 @@ function Shown({ view, found }: { view: TaskView; found: StageContext }) {
     if (hash) look(hash);
   }, [hash]);
   return (
-    <section aria-label="Stages" className="space-y-6 p-4 sm:p-6">
+    <section aria-label="Stages" className="space-y-6 p-4 text-[13px] sm:p-6">
       <div className="space-y-3">
         <Metadata found={found} started={ran.length > 0} />
         <StageBar stages={stages} ended={ended} show={show} />
       </div>
       <Section title="Request" note="word for word, in every prompt">
-        <Pre className="max-h-48 bg-raised font-sans text-[13px]">
+        <Pre className="max-h-32 bg-raised font-sans text-[13px]">
           {clean(String(found.context.user_request ?? ""))}
         </Pre>
       </Section>

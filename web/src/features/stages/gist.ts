@@ -1,7 +1,7 @@
 /** What a stage said, in a few words. Outputs come from agents and from other versions of this
  * program, so that nothing of them is taken for granted. */
 import { plural } from "@/kit/text";
-import { type Fields, isFields } from "./shape";
+import { type Fields, isFields } from "./data";
 
 const list = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 const some = (items: unknown, word: string, many?: string) =>

@@ -118,7 +118,7 @@ function Shown({ view }: { view: TaskView }) {
             <Asked
               key={prompt.id}
               id={prompt.id}
-              aside={tab === "transcript" || tab === "changes"}
+              aside={tab === "transcript" || tab === "changes" || tab === "stages"}
             />
           ))}
         <Tabs tab={tab} runs={view.runs.length} staged={staged} />

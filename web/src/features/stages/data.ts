@@ -41,7 +41,7 @@ export const isNames = (value: unknown): value is Plain[] =>
   Array.isArray(value) &&
   value.every((one) => isPlain(one) && (typeof one !== "string" || !/\s/.test(one)));
 
-const COLUMNS = 6;
+const COLUMNS = 7;
 
 /** The columns of a table that shows these; null: each is better told by itself. */
 export function columns(rows: unknown[]): string[] | null {
@@ -53,17 +53,38 @@ export function columns(rows: unknown[]): string[] | null {
   return fits && found.length > 1 && found.length <= COLUMNS ? found : null;
 }
 
+const SHORT = 40;
+
+/** Whether all of it fits side by side. */
+export const isShort = (fields: Fields) =>
+  full(fields).every(
+    ([, value]) => isPlain(value) && (typeof value !== "string" || value.length <= SHORT),
+  );
+
+/** Things that are alike, by their names, as rows; null: they are not. */
+export function rowsOf(fields: Fields): Fields[] | null {
+  const parts = full(fields);
+  const rows = parts.map(([key, value]) => ({
+    name: label(key),
+    ...(isFields(value) ? value : {}),
+  }));
+  const alike = parts.length > 1 && parts.every(([, value]) => isFields(value));
+  return alike && columns(rows) ? rows : null;
+}
+
 const NAMING = ["id", "number", "agent", "build_agent", "name", "title", "feature", "test"];
 const MORE_NAMING = ["check", "path", "file", "error", "topic", "kind", "source"];
 
-/** The field that one thing of a list is known by, and what it is called then. */
-export function named(fields: Fields, what: string, index: number): [string | null, string] {
-  for (const key of [...NAMING, ...MORE_NAMING]) {
-    const value = fields[key];
-    if (isPlain(value) && value !== "")
-      return [key, typeof value === "number" ? `${singular(what)} ${value}` : String(value)];
-  }
-  return [null, `${singular(what)} ${index + 1}`];
+/** What one thing of a list is called, and the fields that say so. */
+export function named(fields: Fields, what: string, index: number): [string[], string] {
+  const said = (key: string) => isPlain(fields[key]) && fields[key] !== "";
+  const key = [...NAMING, ...MORE_NAMING].find(said);
+  if (!key) return [[], `${singular(what)} ${index + 1}`];
+  const value = fields[key];
+  if (typeof value === "number") return [[key], `${singular(what)} ${value}`];
+  return key === "id" && said("name")
+    ? [["id", "name"], `${value} ${fields.name}`]
+    : [[key], String(value)];
 }
 
 function singular(key: string): string {
