@@ -13,9 +13,16 @@ import time
 from pathlib import Path
 
 import httpx
+import yaml
 from playwright.sync_api import Browser, sync_playwright
 
-PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.repos import make_repo  # noqa: E402
+from tests.staged_walk import FILES, script  # noqa: E402
+
+PICTURES = ROOT / "docs" / "pictures"
 AM = Path(sys.executable).with_name("am")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 DESK = {"width": 1280, "height": 800}
@@ -31,6 +38,7 @@ PAGES = {
     "changes": "tasks/{reviewed}?tab=changes",
     "timeline": "tasks/{reviewed}?tab=timeline",
     "task-runs": "tasks/{reviewed}?tab=runs",
+    "stages": "tasks/{staged}?tab=stages&project=shop",
     "runs": "runs",
     "pipelines": "pipelines",
     "pipeline": "pipelines/feature",
@@ -40,6 +48,9 @@ PAGES = {
     "settings": "settings?section=project",
     "access": "settings?section=access",
 }
+REQUEST = """The people who run the shop want to see whether it is up.
+
+Answer at /health with the status as JSON, without a login."""
 ON_A_PHONE = ("inbox", "board", "task")
 DARK = ("board", "changes")
 
@@ -54,7 +65,7 @@ def main(names: list[str]) -> None:
         assert demo.stdout
         try:
             told = json.loads(_document(demo))
-            _take(told["address"], Path(home, "token").read_text().strip(), names)
+            _take(told["address"], Path(home), names)
         finally:
             demo.terminate()
             demo.wait()
@@ -70,10 +81,10 @@ def _document(process: "subprocess.Popen[str]") -> str:
     return text
 
 
-def _take(address: str, token: str, names: list[str]) -> None:
-    headers = {"Authorization": f"Bearer {token}"}
+def _take(address: str, home: Path, names: list[str]) -> None:
+    headers = {"Authorization": f"Bearer {(home / 'token').read_text().strip()}"}
     http = httpx.Client(base_url=f"{address}/api/v1/", headers=headers, timeout=60)
-    tasks = _tasks(http)
+    tasks = {"staged": _staged(http, home / "shop"), **_tasks(http)}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         for name, path in PAGES.items():
@@ -105,6 +116,29 @@ def _tasks(http: httpx.Client) -> dict[str, str]:
         settled = len(prompts)
         time.sleep(5)
     raise SystemExit("The demo did not come to a question, a review and an agent at work.")
+
+
+def _staged(http: httpx.Client, repo: Path) -> str:
+    """A task half-way through its stages; the demo has none."""
+    made = make_repo(repo, FILES)
+    http.post("projects", json={"path": str(made), "name": "shop"}).raise_for_status()
+    steps = script(test_writer=[[{"sleep": 600}]])
+    new = {
+        "project": "shop",
+        "pipeline": "staged",
+        "title": "Add a health check",
+        "description": f"{REQUEST}\n\n```agent-script\n{yaml.safe_dump(steps)}```\n",
+    }
+    task = http.post("tasks", json=new).raise_for_status().json()["id"]
+    http.post(f"tasks/{task}/start").raise_for_status()
+    for _ in range(TRIES):
+        time.sleep(1)
+        prompts = http.get(f"tasks/{task}").json()["prompts"]
+        if prompts:
+            answer = {"decision": "approved"}
+            http.post(f"prompts/{prompts[0]['id']}/answer", json=answer).raise_for_status()
+            return task
+    raise SystemExit("The staged task did not come to its question.")
 
 
 def _picture(
