@@ -163,6 +163,7 @@ async def test_a_restart_begins_again_with_its_goal_and_is_capped(shop: World) -
     assert 'To "pr_review" or "escalated": The decision is RESTART.' in why
     assert 'To "restarting": Maximum review iterations (1) reached.' in why
     view = await shop.view(task)
+    assert f"was refused: {why}" in view.why
     assert [run.mode for run in view.runs].count("decide-agent") == 3
     second = [run for run in view.runs if run.mode == "plan-agent"][1]
     assert 'goal: "Make it fast"' in (second.prompt or "")

@@ -51,7 +51,13 @@ function One({ loop }: { loop: LoopBack }) {
       {loop.implied && (
         <p className="text-xs text-ink-3">It did not ask in words; its output says so.</p>
       )}
-      {loop.stopped && <p className="text-xs text-you">You decide: {clean(loop.stopped)}</p>}
+      {loop.stopped && trigger.status === "pending" ? (
+        <p className="text-xs text-you">You decide: {clean(loop.stopped)}</p>
+      ) : (
+        loop.stopped && (
+          <p className="text-xs text-ink-3">A person decided: {clean(loop.stopped)}</p>
+        )
+      )}
       {loop.ran.length > 0 && <Ran runs={loop.ran} />}
       {loop.note && <p className="text-xs text-ink-3">{clean(loop.note)}</p>}
     </article>
