@@ -32,6 +32,14 @@ def from_environment() -> Settings:
     return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None, named)
 
 
+def log_level() -> str | None:
+    return os.environ.get("AM_LOG") or None
+
+
+def log_format() -> str | None:
+    return os.environ.get("AM_LOG_FORMAT") or None
+
+
 def user_name() -> str:
     """How this machine's user is called in the record."""
     return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"

@@ -1,43 +1,49 @@
-"""One log set-up. The event log is the product; these lines are for operators."""
+"""One log set-up. The event log is the product; these lines are for operators. What is going on is in
+every line: the request, or the effect with its task and run, under the same names everywhere."""
 
 import logging
 import sys
+from typing import Any
 
 import structlog
 
 from agents_manager.redaction import Redactor
 
-
-class _Formatter(logging.Formatter):
-    def __init__(self, redactor: Redactor) -> None:
-        super().__init__("%(name)s: %(message)s")
-        self._redactor = redactor
-
-    def format(self, record: logging.LogRecord) -> str:
-        return self._redactor.text(super().format(record))
+LEVELS = ("debug", "info", "warning", "error", "critical")
+FORMATS = ("text", "json")
 
 
 def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
+    redact: list[Any] = [lambda _logger, _method, line: redactor.text(str(line))]
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
     renderer = (
         structlog.processors.JSONRenderer()
         if json
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            renderer,
-            lambda _logger, _method, line: redactor.text(str(line)),
-        ],
+        processors=[*shared, renderer, *redact],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
         ),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
+    # Libraries write their lines in the same form.
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Formatter(redactor))
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                renderer,
+                *redact,
+            ],
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+        )
+    )
     logging.basicConfig(handlers=[handler], level=logging.WARNING)

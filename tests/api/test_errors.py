@@ -6,10 +6,12 @@ from typing import Any
 
 import httpx
 import pytest
+from structlog.contextvars import merge_contextvars
 from structlog.testing import capture_logs
 
 from agents_manager.api import bodies
 from agents_manager.api.app import Application
+from agents_manager.flow import hooks
 from tests.api.scenes import Scene, told
 
 TASKS = "/api/v1/tasks"
@@ -185,9 +187,37 @@ async def test_what_nobody_expected_is_logged_and_not_told(
     async def broken() -> None:  # pyright: ignore[reportUnusedFunction]
         raise RuntimeError("the secret of the house")
 
-    with capture_logs() as logged:
+    with capture_logs([merge_contextvars]) as logged:
         response = await api.get("/broken")
-    told(response, 500, "AgentsManagerError")
+    message = told(response, 500, "AgentsManagerError")["message"]
     assert "secret" not in response.text
-    line = {"event": "api.failed", "log_level": "error", "method": "GET", "path": "/broken"}
-    assert logged == [{**line, "exc_info": True}]
+    request = response.headers["x-request-id"]
+    assert message.endswith(f"under request {request}.")
+    line = {"request": request, "method": "GET", "path": "/broken"}
+    assert [one["event"] for one in logged if line.items() <= one.items()] == [
+        "api.failed",
+        "api.refused",
+    ]
+    assert logged[0]["exc_info"]
+
+
+async def test_a_refusal_is_found_in_the_log_by_its_request(api: httpx.AsyncClient) -> None:
+    with capture_logs([merge_contextvars]) as logged:
+        answers = [await api.get(path) for path in ("/api/v1/tasks/none", "/api/v1/tasks/none")]
+    requests = [answer.headers["x-request-id"] for answer in answers]
+    assert len({*requests}) == 2
+    assert [(one["request"], one["status"], one["error"]) for one in logged] == [
+        (request, 404, "TaskNotFound") for request in requests
+    ]
+
+
+async def test_an_effect_that_failed_is_found_in_the_log_by_its_task_and_run(scene: Scene) -> None:
+    task, run = await scene.running(pipeline="simple")
+    ids = {"task": task.id, "run": run.id, "effect": run.effect_id}
+    with capture_logs() as logged:
+        await hooks.failed(scene.s, run.effect_id, 1, "The disk is full.", retryable=True)
+        await hooks.failed(scene.s, run.effect_id, 2, "The disk is full.", retryable=False)
+    assert [one["event"] for one in logged if ids.items() <= one.items()] == [
+        "effect.tried_again",
+        "effect.failed",
+    ]

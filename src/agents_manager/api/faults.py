@@ -1,5 +1,6 @@
 """One shape for everything that goes wrong: `{"error": class, "message": …, "details": […]}`."""
 
+import secrets
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
@@ -47,7 +48,8 @@ HEADERS = {
 anything, and no other page may show or embed ours."""
 
 MOST_FAULTS = 100
-UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what."
+REQUEST_ID = "X-Request-Id"
+UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what, under request"
 
 
 class MethodNotAllowed(AgentsManagerError):
@@ -73,6 +75,7 @@ class Edge:
             await send({"type": "websocket.close", "code": 1008})
             return
         started = False
+        request = secrets.token_hex(8)
 
         async def leave(message: Message) -> None:
             nonlocal started
@@ -81,19 +84,24 @@ class Edge:
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 headers.setdefault("Cache-Control", "no-store")
+                headers[REQUEST_ID] = request
             await send(message)
 
-        try:
-            await self._app(scope, receive, leave)
-        except Exception as error:
-            if not isinstance(error, AgentsManagerError):
-                log.exception("api.failed", method=scope.get("method"), path=scope.get("path"))
-            if not started:
-                await answer(error)(scope, receive, leave)
+        asked = {"request": request, "method": scope["method"], "path": scope["path"]}
+        with structlog.contextvars.bound_contextvars(**asked):
+            try:
+                await self._app(scope, receive, leave)
+            except Exception as error:
+                if not isinstance(error, AgentsManagerError):
+                    log.exception("api.failed")
+                    error = AgentsManagerError(f"{UNEXPECTED} {request}.")
+                if not started:
+                    await answer(error)(scope, receive, leave)
 
 
-def answer(error: Exception, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    told = error if isinstance(error, AgentsManagerError) else AgentsManagerError(UNEXPECTED)
+def answer(told: AgentsManagerError, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    say = log.warning if told.http_status >= 500 else log.info
+    say("api.refused", status=told.http_status, error=type(told).__name__, message=told.message)
     body = {
         "error": type(told).__name__,
         "message": told.message,
@@ -107,6 +115,7 @@ def answer(error: Exception, headers: Mapping[str, str] | None = None) -> JSONRe
 
 
 async def _ours(_: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, AgentsManagerError)
     return answer(error)
 
 

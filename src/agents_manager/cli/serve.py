@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import click
 from agents_manager.cli import session
 from agents_manager.cli.output import Output
 from agents_manager.cli.render import Line, Tone, title
+from agents_manager.errors import InvalidConfig
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -128,13 +129,12 @@ async def serving(
 ) -> None:
     """Serves until SIGINT or SIGTERM. `ready` gets the address and a link that logs in; `beside`
     runs from then on, and ends with it."""
-    from agents_manager import bootstrap, environment, log, settings
+    from agents_manager import bootstrap, settings
     from agents_manager.api import auth, doors, server
 
     public = doors.public(exposure.url) if exposure.url else None
     certificate = doors.Certificate(*exposure.certificate) if exposure.certificate else None
-    redactor = environment.redactor()
-    log.configure(json=not sys.stderr.isatty(), level=level, redactor=redactor)
+    _keep_log(level)
     chosen = settings.DEFAULT_PORT if port is None else port
     owner = settings.user_name()
     async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
@@ -163,10 +163,9 @@ async def serving(
 
 
 async def _working(place: "Settings", output: Output) -> None:
-    from agents_manager import bootstrap, environment, log
+    from agents_manager import bootstrap
 
-    redactor = environment.redactor()
-    log.configure(json=not sys.stderr.isatty(), level="warning", redactor=redactor)
+    _keep_log("warning")
     async with bootstrap.worker(place):
         told = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -175,6 +174,22 @@ async def _working(place: "Settings", output: Output) -> None:
         text = f"The engine works on {place.home}. Ctrl-C ends it; running agents go on."
         output.show({"home": place.home}, lambda: [Line(text)])
         await told.wait()
+
+
+def _keep_log(level: str) -> None:
+    """As AM_LOG and AM_LOG_FORMAT say; programs read what does not go to a terminal."""
+    from agents_manager import environment, log
+
+    level = _one_of("AM_LOG", environment.log_level() or level, log.LEVELS)
+    usual = "text" if sys.stderr.isatty() else "json"
+    form = _one_of("AM_LOG_FORMAT", environment.log_format() or usual, log.FORMATS)
+    log.configure(json=form == "json", level=level, redactor=environment.redactor())
+
+
+def _one_of(name: str, value: str, known: Sequence[str]) -> str:
+    if value.lower() not in known:
+        raise InvalidConfig(f'{name} is "{value[:50]}"; it can be {", ".join(known)}.')
+    return value.lower()
 
 
 def log_in(link: str, token: Path) -> list[Line]:

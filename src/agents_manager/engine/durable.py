@@ -11,7 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-import structlog
 from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from sqlalchemy import Engine
 
@@ -19,7 +18,6 @@ from agents_manager.domain.ids import EffectId
 from agents_manager.flow.ports import Perform
 
 T = TypeVar("T")
-log = structlog.get_logger()
 
 APPLICATION_VERSION = "am-1"
 WORKFLOW = "effect.v1"
@@ -55,7 +53,6 @@ class Durable:
             try:
                 await self._perform(EffectId(effect_id), attempt, RecordedSteps())
             except Exception as error:  # The job runner: no failure may vanish.
-                log.exception("effect.crashed", effect_id=effect_id)
                 told = f"{type(error).__name__}: {error}"
                 await self._crashed(EffectId(effect_id), attempt, told)
             finally:

@@ -5,6 +5,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import structlog
+
 from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
@@ -42,6 +44,8 @@ from agents_manager.flow.ports import Services, Steps, Tx
 from agents_manager.flow.runs import checking, close, lifecycle
 from agents_manager.flow.settling import finish, task_and_project
 
+log = structlog.get_logger()
+
 MAX_ATTEMPTS = 3
 BACKOFF_S = 1.0
 PATIENCE = timedelta(hours=24)
@@ -60,13 +64,24 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
         return
     if row.status not in OPEN_EFFECTS or row.attempt != attempt:
         return
-    try:
-        await _perform(row, s, steps)
-    except AgentsManagerError as error:
-        away = error if isinstance(error, ForgeUnavailable) else None
-        held = error if isinstance(error, SecretFound) else None
-        told, again = error.message, error.retryable
-        await failed(s, effect_id, attempt, told, retryable=again, away=away, held=held)
+    with structlog.contextvars.bound_contextvars(**_ids(row)):
+        log.info("effect.begun", kind=row.kind, attempt=attempt)
+        try:
+            await _perform(row, s, steps)
+        except AgentsManagerError as error:
+            away = error if isinstance(error, ForgeUnavailable) else None
+            held = error if isinstance(error, SecretFound) else None
+            told, again = error.message, error.retryable
+            await failed(s, effect_id, attempt, told, retryable=again, away=away, held=held)
+        except Exception:
+            log.exception("effect.crashed", kind=row.kind, attempt=attempt)
+            raise
+
+
+def _ids(row: EffectRow) -> dict[str, str]:
+    """By which the lines of the log are found."""
+    ids = {"effect": row.id, "task": row.task_id}
+    return {**ids, "run": row.payload["run_id"]} if "run_id" in row.payload else ids
 
 
 async def failed(
@@ -81,13 +96,13 @@ async def failed(
 ) -> None:
     """Takes note of a failed attempt: another one follows, or the hook's policy decides."""
 
-    def write(tx: Tx) -> None:
+    def write(tx: Tx) -> EffectRow | None:
         try:
             row = tx.effects.get(effect_id)
         except NotFound:
-            return  # The supervisor finds what its loss leaves.
+            return None  # The supervisor finds what its loss leaves.
         if row.status not in OPEN_EFFECTS or row.attempt != attempt:
-            return
+            return None
         now = s.clock.now()
         pause_s = _pause_s(row, now, away) if retryable else None
         if pause_s is not None:
@@ -99,10 +114,14 @@ async def failed(
                 effect=row.id, hook=row.kind, attempt=row.attempt + 1, error=error
             )
             tx.events.add(row.task_id, again, SYSTEM, now)
-            return
-        _give_up(tx, s, row, error, held)
+        else:
+            _give_up(tx, s, row, error, held)
+        return tx.effects.get(effect_id)
 
-    await s.store.write(write)
+    row = await s.store.write(write)
+    if row is not None:
+        how = "effect.tried_again" if row.status == "pending" else "effect.failed"
+        log.warning(how, **_ids(row), kind=row.kind, attempt=attempt, error=error)
 
 
 def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound | None) -> None:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import structlog
+
 from agents_manager.domain import event, question
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
@@ -26,6 +28,8 @@ from agents_manager.flow.runs import progress, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
+log = structlog.get_logger()
+
 _ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStatus.CANCELLED}
 
 
@@ -38,13 +42,13 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
     head = verdict.get("head_sha")
     lines = await comments.quotes(s, project, head, review.get("comments", ()))
 
-    def write(tx: Tx) -> None:
+    def write(tx: Tx) -> Run | None:
         run = tx.runs.get(run_id)
         if tx.effects.get(run.effect_id).status not in OPEN_EFFECTS:
-            return
+            return None
         tx.effects.update(run.effect_id, status="done", finished_at=s.clock.now())
         if not run.status.live:
-            return  # Stopped in the meantime: what it still said is not listened to.
+            return None  # Stopped in the meantime: what it still said is not listened to.
         _record(tx, s, run, verdict)
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
@@ -62,8 +66,20 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             fail(tx, s, run_id, error, halted=halted, over_budget=over_budget)
         else:
             _complete(tx, s, run, verdict, lines, halted=halted)
+        return tx.runs.get(run_id)
 
-    await s.store.write(write)
+    ended = await s.store.write(write)
+    if ended is not None:
+        _tell(ended)
+
+
+def _tell(run: Run) -> None:
+    """The log says how it ended, and leaves what was said in it to the transcript."""
+    ids = {"run": run.id, "task": run.task_id}
+    if run.error is None:
+        log.info("run.ended", **ids, status=run.status, outcome=run.outcome)
+    else:
+        log.warning("run.failed", **ids, status=run.status, error_class=run.error.error_class)
 
 
 def fail(
