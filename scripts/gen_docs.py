@@ -358,6 +358,15 @@ def setting_page() -> Iterator[str]:
                 "The packages whose plugins are used, separated by commas; all where left out.",
             ),
             (
+                code("AM_LOG"),
+                "From which level on `am serve` and `am worker` write their log: `debug`, `info`,"
+                " `warning` (where left out) or `error`.",
+            ),
+            (
+                code("AM_LOG_FORMAT"),
+                "`text` or `json`; where left out, text on a terminal and JSON elsewhere.",
+            ),
+            (
                 "`AM_TELEGRAM_TOKEN`, `AM_SLACK_BOT_TOKEN`, `AM_SLACK_APP_TOKEN`, …",
                 "The secrets of [channels](../concepts/channels.md); never in a file.",
             ),

@@ -37,6 +37,7 @@ from agents_manager.flow.ports import (
     Channel,
     Clock,
     ForgeRules,
+    Heartbeat,
     Reachable,
     Services,
     Steps,
@@ -240,6 +241,7 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),
+        heartbeat=Heartbeat(),
         disk=FreeSpace(settings.home, lambda: _least_room(configs)),
     )
 

@@ -576,6 +576,11 @@ class QuietHoursConfig(_Keys):
         )
 
 
+class MetricsConfig(_Keys):
+    open: bool = False
+    """Whether `/metrics` is answered without a token, for all who reach the server."""
+
+
 class Config(_Keys):
     default_agent_type: str = "claude-code"
     """The agent of runs that name none."""
@@ -654,6 +659,8 @@ class Config(_Keys):
     directory's file only."""
     retention: RetentionConfig = RetentionConfig()
     """How long things are kept; null keeps for ever. In the data directory's file only."""
+    metrics: MetricsConfig = MetricsConfig()
+    """The figures at `/metrics`. In the data directory's file only."""
     retries: RetriesConfig = RetriesConfig()
     """Which failed runs are tried again, by the class of their error."""
     prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])

@@ -43,6 +43,13 @@ class InvalidScript(InvalidInput):
     """The script of the scripted agent has errors."""
 
 
+class NotReady(AgentsManagerError):
+    """The server cannot do its work now."""
+
+    http_status = 503
+    retryable = True
+
+
 class NotFound(AgentsManagerError):
     """There is no such thing."""
 

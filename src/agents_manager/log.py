@@ -1,5 +1,5 @@
-"""One log set-up. The event log is the product; these lines are for operators. What is going on is in
-every line: the request, or the effect with its task and run, under the same names everywhere."""
+"""One log set-up. The event log is the product; these lines are for operators. Each carries what it
+is about, under the same names everywhere: the request, or the effect with its task and run."""
 
 import logging
 import sys
@@ -14,7 +14,9 @@ FORMATS = ("text", "json")
 
 
 def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
-    redact: list[Any] = [lambda _logger, _method, line: redactor.text(str(line))]
+    def redact(_logger: object, _method: str, line: object) -> str:
+        return redactor.text(str(line))
+
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -27,7 +29,7 @@ def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
         else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     )
     structlog.configure(
-        processors=[*shared, renderer, *redact],
+        processors=[*shared, renderer, redact],
         wrapper_class=structlog.make_filtering_bound_logger(
             logging.getLevelNamesMapping()[level.upper()]
         ),
@@ -41,7 +43,7 @@ def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 renderer,
-                *redact,
+                redact,
             ],
             foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
         )

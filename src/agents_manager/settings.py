@@ -75,6 +75,8 @@ OF_THE_MACHINE = (
     *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",)),
     # A repository has no say in what keeps its agents.
     ("sandbox",),
+    # Nor in who may read the figures of the program.
+    ("metrics",),
     # A repository that somebody else wrote must not have the user's token sent to an address of its
     # choice.
     ("forge", "baseUrl"),
@@ -187,6 +189,12 @@ class ConfigFiles:
 
     def web_url(self) -> str | None:
         return self.config(None).notifications.web_url
+
+    def open_metrics(self) -> bool:
+        try:
+            return self.config(None).metrics.open
+        except InvalidConfig:
+            return False
 
     def config(self, project: Project | None) -> Config:
         return self._reading(project).config

@@ -31,14 +31,15 @@ curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:4100/api/v1/events/st
 ```
 
 - The server listens on loopback only, unless it has a certificate. Open are `/healthz`,
-  `/auth/login` and the files of the web app; every other address wants a token (the owner's is in
-  the file `token` of the data directory) or the cookie of a session. Requests under another host
-  name get 421, requests from pages of another origin 403; so do those with a cookie that change
-  something and do not say that they come from our own pages.
+  `/readyz`, `/auth/login` and the files of the web app; every other address wants a token (the
+  owner's is in the file `token` of the data directory) or the cookie of a session. Requests under
+  another host name get 421, requests from pages of another origin 403; so do those with a
+  cookie that change something and do not say that they come from our own pages.
 - Bodies are JSON of at most 1 MiB, read strictly: a key that stands there twice, `NaN`, a number
   beyond 64 bits, NUL, half a surrogate pair and more than 32 levels are refused. Unknown fields and
   parameters are refused by name.
-- Every error is `{"error": "<class>", "message": "…", "details": ["place: what"]}`.
+- Every error is `{"error": "<class>", "message": "…", "details": ["place: what"]}`. Every answer
+  has the header `X-Request-Id`, under which the server's log tells of the request.
 - A write may carry an `Idempotency-Key`. The same request under the same key is answered again,
   with the header `Idempotency-Replayed: true`, and not repeated; another request under it gets 409.
   What was refused for its form (422) or failed on the server's side may be sent again.

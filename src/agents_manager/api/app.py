@@ -6,14 +6,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager import webbuild
-from agents_manager.api import openapi, pages
+from agents_manager.api import openapi
 from agents_manager.api.bodies import Bodies
 from agents_manager.api.doors import Doors
 from agents_manager.api.failures import Failures
@@ -33,6 +33,7 @@ from agents_manager.api.routes import (
     events,
     figures,
     forges,
+    health,
     parts,
     phases,
     pipeline_checks,
@@ -51,6 +52,7 @@ from agents_manager.api.stream import Feed
 from agents_manager.api.ui import Ui
 from agents_manager.errors import NotFound
 from agents_manager.flow.ports import Services
+from agents_manager.meters import Times
 
 PREFIX = "/api/v1"
 SMALL_BYTES = 1000
@@ -80,17 +82,10 @@ ROUTERS = (
     retention.router,
     access.router,
     audit.router,
+    health.router,
     forges.router,
     events.router,
 )
-
-health = APIRouter()
-
-
-@health.get("/healthz", tags=["health"])
-async def get_health() -> pages.Health:
-    """Answers as long as the server does; open to everybody, and tells nothing else."""
-    return pages.Health(status="ok")
 
 
 class Application(FastAPI):
@@ -110,6 +105,7 @@ def build(
 ) -> Application:
     """`mounts` are addresses that other parts answer, by their first folder; `ui` is the folder of
     the built web app."""
+    requests = Times()
     app = Application(
         title=openapi.TITLE,
         version=version("agents-manager"),
@@ -120,14 +116,20 @@ def build(
         generate_unique_id_function=_operation_id,
         exception_handlers=HANDLERS,
         middleware=[
-            Middleware(Edge),
+            Middleware(Edge, times=requests),
             Middleware(Addresses, doors=doors),
             Middleware(Based, base=doors.public.base if doors.public else ""),
             Middleware(Mounted, parts=mounts),
             # Streams of events pass it as they are.
             Middleware(GZipMiddleware, minimum_size=SMALL_BYTES, compresslevel=COMPRESSION),
             Middleware(Ui, doors=doors, folder=ui),
-            Middleware(Tokens, store=services.store, clock=services.clock, pace=pace or Pace()),
+            Middleware(
+                Tokens,
+                store=services.store,
+                clock=services.clock,
+                pace=pace or Pace(),
+                open_metrics=services.configs.open_metrics,
+            ),
             Middleware(Bodies),
             Middleware(Replies, store=services.store, clock=services.clock),
         ],
@@ -136,7 +138,9 @@ def build(
     app.state.feed = feed
     app.state.doors = doors
     app.state.failures = Failures()
-    app.include_router(health)
+    app.state.requests = requests
+    app.state.ui = ui
+    app.include_router(health.open_router)
     app.include_router(access.entrance)
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)

@@ -1,6 +1,7 @@
 """One shape for everything that goes wrong: `{"error": class, "message": …, "details": […]}`."""
 
 import secrets
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
@@ -20,8 +21,11 @@ from agents_manager.errors import (
     TooManyRequests,
     Unauthenticated,
 )
+from agents_manager.meters import Times
 
 log = structlog.get_logger()
+
+METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 HEADERS = {
     "Content-Security-Policy": "; ".join(
@@ -67,15 +71,17 @@ class UnsupportedMedia(AgentsManagerError):
 class Edge:
     """The outermost layer: no error leaves in another shape, no page does more than it should."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, times: Times | None = None) -> None:
         self._app = app
+        self._times = times or Times()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":  # There is none: what is live are server-sent events.
             await send({"type": "websocket.close", "code": 1008})
             return
         started = False
-        request = secrets.token_hex(8)
+        request, begun = secrets.token_hex(8), time.monotonic()
+        method = scope["method"] if scope["method"] in METHODS else "other"
 
         async def leave(message: Message) -> None:
             nonlocal started
@@ -85,6 +91,8 @@ class Edge:
                 headers.update(HEADERS)
                 headers.setdefault("Cache-Control", "no-store")
                 headers[REQUEST_ID] = request
+                kind = f"{message['status'] // 100}xx"
+                self._times.note(time.monotonic() - begun, method, kind)
             await send(message)
 
         asked = {"request": request, "method": scope["method"], "path": scope["path"]}

@@ -1,6 +1,6 @@
 """Who gets in: requests for one of our own names, from our own pages, with a known token."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 
 from starlette.datastructures import Headers
@@ -14,7 +14,10 @@ from agents_manager.flow import access, audit
 from agents_manager.flow.ports import Clock, Key, KeyKind, Store
 
 WEBHOOK = "/api/v1/forges/github/webhook"
-OPEN_PATHS = frozenset({"/healthz", "/auth/login", WEBHOOK})
+METRICS = "/metrics"
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/auth/login", WEBHOOK})
+PACED = frozenset({"/readyz", METRICS, WEBHOOK})
+"""Open addresses that take some work to answer."""
 LOOKING = frozenset(
     {
         *("/auth/logout", "/api/v1/push"),
@@ -84,16 +87,26 @@ class Mounted:
 class Tokens:
     """Closed by default: an address is open only if it is listed here."""
 
-    def __init__(self, app: ASGIApp, store: Store, clock: Clock, pace: Pace) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        store: Store,
+        clock: Clock,
+        pace: Pace,
+        open_metrics: Callable[[], bool],
+    ) -> None:
         self._app = app
         self._store = store
         self._clock = clock
         self._pace = pace
+        self._open_metrics = open_metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["path"] == WEBHOOK:
-            self._pace.take(WEBHOOK)
-        if scope["path"] not in OPEN_PATHS:
+        path = scope["path"]
+        is_open = path in OPEN_PATHS or (path == METRICS and self._open_metrics())
+        if is_open and path in PACED:
+            self._pace.take(path)
+        if not is_open:
             headers = Headers(scope=scope)
             address = peer(scope)
             if "authorization" in headers:

@@ -86,6 +86,10 @@ class Feed:
                     task.cancel()
 
     @property
+    def clients(self) -> int:
+        return len(self._clients)
+
+    @property
     def closed(self) -> bool:
         return self._closed
 

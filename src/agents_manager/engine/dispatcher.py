@@ -57,6 +57,7 @@ class Dispatcher:
                     await self.sweep()
                     last_sweep = self._loop.time()
                 pause = await self.dispatch()
+                self._services.heartbeat.at = self._loop.time()
             except Exception:  # The supervisor tick: a hiccup must not end it.
                 log.exception("dispatcher.failed")
                 pause = SWEEP_S

@@ -52,7 +52,7 @@ class Durable:
             self._live.add(task)
             try:
                 await self._perform(EffectId(effect_id), attempt, RecordedSteps())
-            except Exception as error:  # The job runner: no failure may vanish.
+            except Exception as error:  # noqa: BLE001 - the job runner: no failure may vanish
                 told = f"{type(error).__name__}: {error}"
                 await self._crashed(EffectId(effect_id), attempt, told)
             finally:

@@ -80,8 +80,8 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
 
 def _ids(row: EffectRow) -> dict[str, str]:
     """By which the lines of the log are found."""
-    ids = {"effect": row.id, "task": row.task_id}
-    return {**ids, "run": row.payload["run_id"]} if "run_id" in row.payload else ids
+    of_run = {"run": row.payload["run_id"]} if "run_id" in row.payload else {}
+    return {"effect": row.id, "task": row.task_id, **of_run}
 
 
 async def failed(

@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from agents_manager.flow import ports
+from agents_manager.meters import Times
 from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store import watch
 from agents_manager.store.access import Access
@@ -31,6 +32,7 @@ from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
 from agents_manager.store.retention import Retention
 from agents_manager.store.runs import Runs
+from agents_manager.store.standing import Standing
 from agents_manager.store.statements import Session
 from agents_manager.store.tasks import Histories, Tasks
 
@@ -63,6 +65,7 @@ class Tx:
         self.hosts = Hosts(session)
         self.deliveries = Deliveries(session)
         self.knowledge = Knowledge(session)
+        self.standing = Standing(session)
 
     def _note(self) -> None:
         self.wrote = True
@@ -73,6 +76,7 @@ class Database:
 
     def __init__(self, engines: Engines, redactor: Redactor = NOTHING) -> None:
         self.engines = engines
+        self.times = Times()
         self._redactor = redactor
         self._parsed = Parsed()
         self._callbacks: list[Callable[[], None]] = []
@@ -111,6 +115,7 @@ class Database:
             if tx.wrote and self.engines.path is None:
                 connection.exec_driver_sql(watch.NOTIFY)
         spent = time.monotonic() - begun
+        self.times.note(spent, "write")
         if spent > SLOW_S:
             log.warning(
                 "store.slow_write",
@@ -124,8 +129,12 @@ class Database:
         return result
 
     def _read(self, fn: Callable[[ports.Tx], T]) -> T:
-        with named(self.engines.where), self.engines.reader.begin() as connection:
-            return fn(Tx(Session(connection), self._parsed))
+        begun = time.monotonic()
+        try:
+            with named(self.engines.where), self.engines.reader.begin() as connection:
+                return fn(Tx(Session(connection), self._parsed))
+        finally:
+            self.times.note(time.monotonic() - begun, "read")
 
 
 async def _run(executor: Executor, call: Callable[[], T]) -> T:

@@ -1,4 +1,4 @@
-// From openapi.json cdb556daae130c21659f6ac63faed0d8cf1c8a0303e3920d5bc56c965e46892a; write it again with: npm run api
+// From openapi.json a5ae662028465ea6f2b822b3e05c9d74748cbd7072b909c766f00fd4b675171d; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -12,6 +12,47 @@ export interface paths {
          * @description Answers as long as the server does; open to everybody, and tells nothing else.
          */
         get: operations["get_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Readiness
+         * @description Answers with 503 while the database, the engine or the files of the web app are missing; open
+         *     to everybody, and tells nothing else. `/api/v1/health` says what is missing.
+         */
+        get: operations["get_readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Metrics
+         * @description Figures in the text form of Prometheus. Without a token only where `metrics.open` says so.
+         */
+        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1045,8 +1086,7 @@ export interface paths {
         /**
          * Show Context
          * @description The PipelineContext of a staged task, computed from what happened: the request, the outputs
-         *     of the stages, loop-backs, retries and metadata; as a document and as Markdown. Beside it stands
-         *     how far each stage is, with its runs, and what ran again for whom.
+         *     of the stages, loop-backs, retries and metadata; as a document and as Markdown.
          */
         get: operations["show_context"];
         put?: never;
@@ -1777,6 +1817,26 @@ export interface paths {
          * @description The same as a table for a spreadsheet, all of it.
          */
         get: operations["export_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Parts
+         * @description Whether the server can do its work, part by part.
+         */
+        get: operations["get_parts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2809,48 +2869,6 @@ export interface components {
             /** Svg */
             svg: string;
         };
-        /** LoopBackSeen */
-        LoopBackSeen: {
-            trigger: components["schemas"]["LoopBackTrigger"];
-            /** Run */
-            run: string;
-            /**
-             * At
-             * Format: date-time
-             */
-            at: string;
-            /** Implied */
-            implied: boolean;
-            /** Stopped */
-            stopped: string | null;
-            /** Note */
-            note: string | null;
-            /** Ran */
-            ran: components["schemas"]["StageRun"][];
-        };
-        /** LoopBackTrigger */
-        LoopBackTrigger: {
-            /** Trigger Id */
-            trigger_id: string;
-            /** Source Agent */
-            source_agent: string;
-            /** Source Stage */
-            source_stage: number;
-            /** Target Agent */
-            target_agent: string;
-            /** Target Stage */
-            target_stage: number;
-            /** Reason */
-            reason: string;
-            /** Context */
-            context: string | null;
-            priority: components["schemas"]["Priority"];
-            /**
-             * Status
-             * @enum {string}
-             */
-            status: "pending" | "dispatched" | "completed";
-        };
         /** Me */
         Me: {
             /** Name */
@@ -3305,11 +3323,6 @@ export interface components {
          * @enum {string}
          */
         Policy: "required" | "best_effort" | "fire_and_forget";
-        /**
-         * Priority
-         * @enum {string}
-         */
-        Priority: "critical" | "high" | "normal";
         /** Project */
         Project: {
             /** Id */
@@ -3455,6 +3468,22 @@ export interface components {
             /** On */
             on: boolean;
         };
+        /** Readiness */
+        Readiness: {
+            /** Ready */
+            ready: boolean;
+            /** Parts */
+            parts: components["schemas"]["ReadyPart"][];
+        };
+        /** ReadyPart */
+        ReadyPart: {
+            /** Name */
+            name: string;
+            /** Ok */
+            ok: boolean;
+            /** Says */
+            says: string;
+        };
         /** RemovedProject */
         RemovedProject: {
             project: components["schemas"]["ProjectRef"];
@@ -3552,30 +3581,6 @@ export interface components {
         RetryForm: {
             /** Effect */
             effect?: string | null;
-        };
-        /** RetryRecord */
-        RetryRecord: {
-            /** Stage */
-            stage: number;
-            /** Agent */
-            agent: string;
-            /** Attempt */
-            attempt: number;
-            /** Issue */
-            issue: string;
-            /** Improvement */
-            improvement: string;
-            /**
-             * Timestamp
-             * Format: date-time
-             */
-            timestamp: string;
-        };
-        /** RetrySeen */
-        RetrySeen: {
-            record: components["schemas"]["RetryRecord"];
-            /** Run */
-            run: string;
         };
         /** ReviewRound */
         ReviewRound: {
@@ -3868,12 +3873,6 @@ export interface components {
             agent: string;
             /** Markdown */
             markdown: string;
-            /** Stages */
-            stages: components["schemas"]["StageSeen"][];
-            /** Loop Backs */
-            loop_backs: components["schemas"]["LoopBackSeen"][];
-            /** Retries */
-            retries: components["schemas"]["RetrySeen"][];
         };
         /** StageGiven */
         StageGiven: {
@@ -3892,52 +3891,6 @@ export interface components {
             /** Everything */
             everything: number;
         };
-        /** StageRun */
-        StageRun: {
-            /** Id */
-            id: string;
-            /** Agent */
-            agent: string;
-            status: components["schemas"]["RunStatus"];
-            /** Delivered */
-            delivered: boolean;
-            /** Error */
-            error: string | null;
-            /** Trigger */
-            trigger: string | null;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /** Ended At */
-            ended_at: string | null;
-        };
-        /** StageSeen */
-        StageSeen: {
-            /** Number */
-            number: number;
-            /** Role */
-            role: string;
-            /** Title */
-            title: string;
-            /** Writes */
-            writes: boolean;
-            standing: components["schemas"]["Standing"];
-            /** Reason */
-            reason: string | null;
-            /** Again */
-            again: number;
-            /** Output */
-            output: unknown;
-            /** Runs */
-            runs: components["schemas"]["StageRun"][];
-        };
-        /**
-         * Standing
-         * @enum {string}
-         */
-        Standing: "waiting" | "live" | "asking" | "done" | "failed" | "skipped";
         /** StartForm */
         StartForm: {
             /** Expect Version */
@@ -4412,6 +4365,49 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            default: components["responses"]["Error"];
+        };
+    };
+    get_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    get_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
@@ -7320,6 +7316,28 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_parts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };

@@ -9,6 +9,8 @@ from agents_manager.api.pages.access import (
     Me,
     Noticed,
     Push,
+    Readiness,
+    ReadyPart,
     TokenMade,
     Tokens,
 )
@@ -220,6 +222,8 @@ __all__ = [
     "Plugins",
     "Projects",
     "Push",
+    "Readiness",
+    "ReadyPart",
     "RemovedProject",
     "Restored",
     "Retention",

@@ -15,6 +15,17 @@ class Health(schemas.Out):
     status: Literal["ok"]
 
 
+class ReadyPart(schemas.Out):
+    name: str
+    ok: bool
+    says: str
+
+
+class Readiness(schemas.Out):
+    ready: bool
+    parts: list[ReadyPart]
+
+
 class Me(schemas.Out):
     name: str
     role: str

@@ -68,7 +68,7 @@ from agents_manager.flow.ports.forges import (
 )
 from agents_manager.flow.ports.knowledge import Knowledge
 from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
-from agents_manager.flow.ports.services import Clock, Disk, Ids, Reachable, Services
+from agents_manager.flow.ports.services import Clock, Disk, Heartbeat, Ids, Reachable, Services
 from agents_manager.flow.ports.stores import (
     Access,
     Board,
@@ -90,6 +90,7 @@ from agents_manager.flow.ports.stores import (
     Prompts,
     Pulls,
     Runs,
+    Standing,
     Store,
     T,
     Tasks,
@@ -147,6 +148,7 @@ __all__ = [
     "ForgeRules",
     "Forges",
     "Grants",
+    "Heartbeat",
     "Histories",
     "Hosts",
     "Ids",
@@ -195,6 +197,7 @@ __all__ = [
     "SetupSpec",
     "Sighting",
     "Snapshot",
+    "Standing",
     "Steps",
     "StopReason",
     "Store",

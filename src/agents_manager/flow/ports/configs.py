@@ -178,6 +178,10 @@ class Configs(Protocol):
         """Where people reach the web app, if that is set."""
         ...
 
+    def open_metrics(self) -> bool:
+        """Whether figures of the program are given to everybody who reaches it."""
+        ...
+
     def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
         """As it holds for a run: what is set for it and for its agent wins. Without a run, as it
         holds for the default agent."""

@@ -40,6 +40,14 @@ class Reachable:
     url: str | None = None
 
 
+@dataclass(slots=True)
+class Heartbeat:
+    """When the engine of this process last looked for work, on the clock of its loop; None where
+    none runs."""
+
+    at: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """The parts a program of any size has; a client has no use for the later ones."""
@@ -74,6 +82,7 @@ class Services:
     jobs_dir: Path
     agent_homes_dir: Path
     reachable: Reachable
+    heartbeat: Heartbeat
     disk: Disk
     engine: EngineRows | None = None
     """What the engine remembers; None where no engine runs."""

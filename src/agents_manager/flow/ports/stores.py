@@ -41,6 +41,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.flow.ports.channels import Subscription
 from agents_manager.flow.ports.knowledge import Knowledge
+from agents_manager.meters import Times
 
 T = TypeVar("T")
 
@@ -524,6 +525,36 @@ class Deliveries(Protocol):
     def forget_stranger(self, channel: str, person: str) -> None: ...
 
 
+class Standing(Protocol):
+    """How much there is of everything, and since when something waits."""
+
+    def tasks(self) -> Mapping[tuple[str, int, str], int]:
+        """By pipeline, its version and status."""
+        ...
+
+    def runs(self) -> Mapping[tuple[str], int]:
+        """By status."""
+        ...
+
+    def cost(self) -> tuple[int, int, float]:
+        """Runs that ended, those of them whose cost is not known, and what the others cost."""
+        ...
+
+    def effects(self) -> Mapping[tuple[str, str], int]:
+        """Those that are not done, by kind and status."""
+        ...
+
+    def due_since(self, now: datetime) -> datetime | None: ...
+    def prompts(self) -> Mapping[tuple[str], int]:
+        """Open ones, by type."""
+        ...
+
+    def asked_since(self) -> datetime | None: ...
+    def deliveries(self) -> Mapping[tuple[str, str], int]:
+        """By channel and state."""
+        ...
+
+
 class Tx(Protocol):
     """A transaction is the store: everything read and written in it stands or falls together."""
 
@@ -565,9 +596,16 @@ class Tx(Protocol):
     def deliveries(self) -> Deliveries: ...
     @property
     def knowledge(self) -> Knowledge: ...
+    @property
+    def standing(self) -> Standing: ...
 
 
 class Store(Protocol):
+    @property
+    def times(self) -> Times:
+        """How long transactions took, by `read` and `write`."""
+        ...
+
     async def write(self, fn: Callable[[Tx], T]) -> T: ...
     async def read(self, fn: Callable[[Tx], T]) -> T: ...
     def after_commit(self, callback: Callable[[], None]) -> None:
