@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from agents_manager.redaction import Redactor
 
 
+TOLD = ("AM_DATABASE_URL", "AM_PLUGINS", "AM_LOG", "AM_LOG_FORMAT")
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What one process needs to know before it can begin."""
@@ -30,6 +33,26 @@ def from_environment() -> Settings:
     names = (name.strip() for name in (chosen or "").split(","))
     named = None if chosen is None else tuple(name for name in names if name)
     return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None, named)
+
+
+def config_folder() -> Path:
+    """Where programs keep what their user sets."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config").absolute()
+
+
+def of_service(home: Path) -> dict[str, str]:
+    """What a server that the system starts has to know of how things are here; no secrets."""
+    hidden = secret_names()
+    folders = [f for f in os.environ.get("PATH", os.defpath).split(":") if f.startswith("/")]
+    told = {name: os.environ[name] for name in TOLD if os.environ.get(name) and name not in hidden}
+    return {"AM_HOME": str(home), "PATH": ":".join(dict.fromkeys(folders)), **told}
+
+
+def secret_names() -> list[str]:
+    """Of the variables of this process that hold a secret."""
+    from agents_manager import redaction
+
+    return [name for name, value in sorted(os.environ.items()) if redaction.is_secret(name, value)]
 
 
 def log_level() -> str | None:

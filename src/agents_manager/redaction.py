@@ -24,6 +24,10 @@ def secrets_of(variables: Mapping[str, str]) -> list[str]:
     return sorted({value.strip() for value in (*named, *inside) if _telling(value.strip())})
 
 
+def is_secret(name: str, value: str) -> bool:
+    return bool(secrets_of({name: value}))
+
+
 def _password(value: str) -> str | None:
     if "://" not in value:
         return None

@@ -37,6 +37,7 @@ COMMANDS = {
     "stats": Entry("cost", "See how runs went and what merged tasks took, by agent."),
     "agent": Entry("agent", "See which agents there are, and what they need."),
     "snapshot": Entry("snapshot", "See and take back the work that runs left uncommitted."),
+    "service": Entry("background", "Have the system keep the server going."),
     "doctor": Entry("doctor", "Say what is in order and what is not, with the way out."),
     "completion": Entry("completion", "Make your shell complete commands and identifiers."),
     "backup": Entry("backup", "Keep the databases in one file, also while a server runs."),

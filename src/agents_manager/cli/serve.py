@@ -66,18 +66,28 @@ def _ways() -> list[Line]:
     return [*lines, Line(), Line(more, Tone.QUIET)]
 
 
-@click.command()
-@click.option(
-    "--host", default=HOST, show_default=True, help="A loopback address, or any with a certificate."
+_OPTIONS = (
+    click.option("--host", help=f"A loopback address, or any with a certificate; {HOST} if none."),
+    port_option,
+    click.option("--public-url", metavar="URL", help="Where a proxy or a name shows it, by https."),
+    click.option("--certificate", type=_FILE, help="Serve https with this certificate."),
+    click.option("--key", type=_FILE, help="The certificate's key."),
 )
-@port_option
-@click.option("--public-url", metavar="URL", help="Where a proxy or a name shows it, with https.")
-@click.option("--certificate", type=_FILE, help="Serve https with this certificate.")
-@click.option("--key", type=_FILE, help="The certificate's key.")
+
+
+def serve_options(command: Callable[..., None]) -> Callable[..., None]:
+    """How a server is reached."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command()
+@serve_options
 @click.option("--expose", is_flag=True, help="Say how to reach it from elsewhere, and end.")
 @as_json
 def serve(
-    host: str,
+    host: str | None,
     port: int | None,
     public_url: str | None,
     certificate: Path | None,
@@ -92,8 +102,7 @@ def serve(
     if expose:
         output.show([{"way": way, "how": how} for way, how in WAYS], _ways)
         return
-    if (certificate is None) != (key is None):
-        raise click.UsageError("--certificate and --key belong together; give both.")
+    together(certificate, key)
     exposure = Exposure(public_url, (certificate, key) if certificate and key else None)
     place = settings.from_environment()
 
@@ -103,7 +112,12 @@ def serve(
         head = title(f"Agents Manager is at {address}")
         output.show(document, lambda: [head, *log_in(login, token), Line(), *_about(place.home)])
 
-    session.run(output, lambda: serving(place, host, port, ready, exposure=exposure))
+    session.run(output, lambda: serving(place, host or HOST, port, ready, exposure=exposure))
+
+
+def together(certificate: Path | None, key: Path | None) -> None:
+    if (certificate is None) != (key is None):
+        raise click.UsageError("--certificate and --key belong together; give both.")
 
 
 @click.command()
