@@ -142,3 +142,23 @@ def test_no_text_makes_the_search_slow(text: str) -> None:
     began = time.monotonic()
     secrets.search(added(text))
     assert time.monotonic() - began < 20
+
+
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAKC\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("nothing here", "nothing here"),
+        ("a AKIAQYLPMN5HHHFPZAM2 b", "a [redacted] b"),
+        (f"key:\n{PEM}\nrest", "key:\n[redacted]\nrest"),
+        (PEM.removesuffix("-----END RSA PRIVATE KEY-----"), "[redacted]"),
+        ("bot 123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1 x", "bot [redacted] x"),
+        ("mail 0123456789abcdef0123456789abcdef-us12.", "mail [redacted]."),
+        ('{"apiKey": "x8Kq-2Lm9-Zp4R"}', '{"apiKey": "[redacted]"}'),
+        ("AKIAQYLPMN5HHHFPZAM2,AKIAQYLPMN5HHHFPZAM2", "[redacted],[redacted]"),
+    ],
+)
+def test_what_looks_like_a_secret_is_taken_out(text: str, masked: str) -> None:
+    assert secrets.masked(text) == masked

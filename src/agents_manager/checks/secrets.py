@@ -14,9 +14,12 @@ from dataclasses import dataclass
 
 from agents_manager.domain.names import visible
 from agents_manager.flow.ports import Written
+from agents_manager.redaction import MASK
 
 MAX_FINDINGS = 50
 MAX_PATH = 200
+LONGEST_WORD = 1000
+PRIVATE_KEY = "private key"
 KNOWN = "a secret that this machine was given"
 NO_TEXTS: Mapping[str, str] = {}
 
@@ -59,7 +62,7 @@ _NAMES = (
 
 RULES: Sequence[Rule] = (
     Rule(
-        "private key",
+        PRIVATE_KEY,
         ("-----BEGIN ",),
         re.compile(r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----"),
     ),
@@ -257,6 +260,11 @@ def _in(text: str, known: Sequence[str]) -> Iterator[tuple[int, str]]:
     for needle in known:
         if (at := text.find(needle)) >= 0:
             yield at, KNOWN
+    for rule, match in _matches(text):
+        yield match.start(), rule.what
+
+
+def _matches(text: str) -> Iterator[tuple[Rule, re.Match[str]]]:
     folded = text.lower()
     for rule in RULES:
         for needle in rule.needles:
@@ -264,7 +272,40 @@ def _in(text: str, known: Sequence[str]) -> Iterator[tuple[int, str]]:
             while (at := (folded if rule.free else text).find(needle, at + 1)) >= 0:
                 match = rule.pattern.match(text, at)
                 if match and _is_secret(match, rule):
-                    yield at, rule.what
+                    yield rule, match
+
+
+_WORD = re.compile(r"[A-Za-z0-9_+/=~-]*")
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,80}-----")
+
+
+def masked(text: str) -> str:
+    """The text without what looks like a secret, and without the rest of the words that it stands
+    in. Of a private key all lines go, to the end of the text where it has no last one."""
+    spans: list[tuple[int, int]] = []
+    for rule, match in _matches(text):
+        group = next((n for n, value in enumerate(match.groups(), 1) if value), 0)
+        start, end = match.span(group)
+        if rule.what == PRIVATE_KEY:
+            last = _KEY_END.search(text, end)
+            end = last.end() if last else len(text)
+        before = _WORD.match(text[max(0, start - LONGEST_WORD) : start][::-1])
+        after = _WORD.match(text, end, end + LONGEST_WORD)
+        spans.append((start - len(before[0] if before else ""), after.end() if after else end))
+    for start, end in reversed(_joined(spans)):
+        text = f"{text[:start]}{MASK}{text[end:]}"
+    return text
+
+
+def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """In order, those that touch as one."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
 
 
 def _is_secret(match: re.Match[str], rule: Rule) -> bool:

@@ -179,14 +179,18 @@ def remove(worker: bool, force: bool, as_json: bool) -> None:
 
 def _post(*, worker: bool) -> Post:
     from agents_manager import environment
-    from agents_manager.engine.launchers import Launchd, Systemd
 
     place = environment.from_environment()
+    return Post(place, launcher(place), WORKER if worker else SERVER)
+
+
+def launcher(place: "Settings") -> "Launcher":
+    from agents_manager import environment
+    from agents_manager.engine.launchers import Launchd, Systemd
+
     if sys.platform == "darwin":
-        launcher: Launcher = Launchd(Path.home(), place.home / LOG)
-    else:
-        launcher = Systemd(environment.config_folder())
-    return Post(place, launcher, WORKER if worker else SERVER)
+        return Launchd(Path.home(), place.home / LOG)
+    return Systemd(environment.config_folder())
 
 
 def _arguments(serving: dict[str, Any]) -> list[str]:

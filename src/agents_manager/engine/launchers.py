@@ -14,6 +14,8 @@ from agents_manager.engine import units
 from agents_manager.engine.units import Unit
 from agents_manager.errors import AgentsManagerError
 
+LINE = 2000
+"""Bytes of a long one."""
 PATIENCE_S = 90
 """Longer than a stop may take."""
 
@@ -55,6 +57,10 @@ class Launcher(Protocol):
         ...
 
     def state(self, name: str) -> State: ...
+    def log(self, name: str, most: int) -> str:
+        """Its last lines; nothing where there are none."""
+        ...
+
     def note(self) -> str | None:
         """What the user has to know about when it runs."""
         ...
@@ -108,6 +114,12 @@ class Systemd:
             says=f"{active} ({found.get('SubState', 'unknown')}){again}",
         )
 
+    def log(self, name: str, most: int) -> str:
+        if shutil.which("journalctl") is None:
+            return ""
+        wanted = ("--user", "--unit", name, "--lines", str(most), "--output", "cat", "--no-pager")
+        return _run("journalctl", *wanted).stdout
+
     def note(self) -> str | None:
         user = str(os.getuid())
         if shutil.which("loginctl") is None:
@@ -139,6 +151,7 @@ class Launchd:
     def __init__(self, home: Path, log: Path) -> None:
         self._folder = home / "Library" / "LaunchAgents"
         self._domain = f"gui/{os.getuid()}"
+        self._log = log
         self.log_command = f"tail {log}"
 
     def path(self, name: str) -> Path:
@@ -171,6 +184,14 @@ class Launchd:
         says = state[1] if state else "unknown"
         running = says == "running"
         return State(enabled=True, running=running, pid=int(pid[1]) if pid else None, says=says)
+
+    def log(self, name: str, most: int) -> str:
+        """Server and worker of a data directory never run beside each other, and write one file."""
+        if not self._log.is_file():
+            return ""
+        with self._log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - most * LINE))
+            return "\n".join(file.read().decode(errors="replace").splitlines()[-most:])
 
     def note(self) -> str | None:
         return "It starts when you log in and ends when you log out."

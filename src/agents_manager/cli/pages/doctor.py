@@ -1,9 +1,11 @@
 """The doctor's findings as people read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from agents_manager.cli.examination import Finding
-from agents_manager.cli.render import Block, Line, Tone, counted, one_line, title
+from agents_manager.cli.render import Block, Line, Table, Tone, counted, one_line, title
 
 TONES = {"ok": Tone.ADDED, "warn": Tone.URGENT, "fail": Tone.REMOVED}
 
@@ -21,3 +23,12 @@ def page(found: Sequence[Finding]) -> Iterator[Block]:
         yield title(f"{counted(fails, 'failure')}, {counted(warns, 'warning')}")
     else:
         yield title("Everything is in order.")
+
+
+def bundle(file: Path, parts: Sequence[Mapping[str, Any]], left_out: str) -> Iterator[Block]:
+    yield title(f"Made {file}, readable by you alone.")
+    rows = [(p["name"], f"{p['bytes']:,}", p["what"]) for p in parts]
+    yield Table(("File", "Bytes", "What"), rows, indent=2)
+    yield Line()
+    yield Line(f"{left_out} Secrets that are known or look like one were taken out.")
+    yield Line("Nothing was sent anywhere. Look into it before you pass it on.", Tone.URGENT)
