@@ -20,6 +20,7 @@ from agents_manager.cli.main import am as root
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import open_database
+from tests import fake_launchers
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
 from tests.webhook_server import SECRET, listening
 
@@ -127,6 +128,15 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
     _use_files(am, run, task)
+    _use_service(am, run)
+
+
+def _use_service(am: Am, run: Callable[..., Any]) -> None:
+    above = am.home.parent
+    am.env |= fake_launchers.install(above / "launchers", above / "bin")
+    made = run("service", "install", "--worker", "--yes")
+    assert (made["written"], run("service", "status", "--worker")["installed"]) == (True, True)
+    assert run("service", "remove", "--worker")["removed"]
 
 
 def _use_idle_tasks(run: Callable[..., Any]) -> None:

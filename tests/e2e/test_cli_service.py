@@ -41,6 +41,11 @@ def unit_of(am: Am, name: str = "agents-manager") -> Path:
 def test_a_service_from_its_first_day_to_its_last(am: Am, state: Path) -> None:
     if not (webbuild.UI / "index.html").exists():
         missing("the web app is not built: make web")
+    with am.quickly():
+        _live(am, state)
+
+
+def _live(am: Am, state: Path) -> None:
     secrets = am.home / "service.env"
     secrets.write_text(f"AM_WEBHOOK_SECRET={SECRET}\n")
     secrets.chmod(0o600)
@@ -152,6 +157,7 @@ def test_secrets_of_this_shell_are_named_and_not_written(am: Am) -> None:
     assert 'Environment="AM_LOG=info"' in document["text"]
 
 
+@pytest.mark.slow
 def test_a_worker_is_a_service_too(am: Am) -> None:
     made = am("service", "install", "--worker", "--yes", "--json")
     assert made.code == 0, made
