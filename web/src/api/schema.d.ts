@@ -1,4 +1,4 @@
-// From openapi.json a5ae662028465ea6f2b822b3e05c9d74748cbd7072b909c766f00fd4b675171d; write it again with: npm run api
+// From openapi.json 5c40c7f38fd097f2e13bf59f31bd29422ba34589a124a46561b74d1bd8e0c3a1; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1086,7 +1086,8 @@ export interface paths {
         /**
          * Show Context
          * @description The PipelineContext of a staged task, computed from what happened: the request, the outputs
-         *     of the stages, loop-backs, retries and metadata; as a document and as Markdown.
+         *     of the stages, loop-backs, retries and metadata; as a document and as Markdown. Beside it stands
+         *     how far each stage is, with its runs, and what ran again for whom.
          */
         get: operations["show_context"];
         put?: never;
@@ -2869,6 +2870,48 @@ export interface components {
             /** Svg */
             svg: string;
         };
+        /** LoopBackSeen */
+        LoopBackSeen: {
+            trigger: components["schemas"]["LoopBackTrigger"];
+            /** Run */
+            run: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Implied */
+            implied: boolean;
+            /** Stopped */
+            stopped: string | null;
+            /** Note */
+            note: string | null;
+            /** Ran */
+            ran: components["schemas"]["StageRun"][];
+        };
+        /** LoopBackTrigger */
+        LoopBackTrigger: {
+            /** Trigger Id */
+            trigger_id: string;
+            /** Source Agent */
+            source_agent: string;
+            /** Source Stage */
+            source_stage: number;
+            /** Target Agent */
+            target_agent: string;
+            /** Target Stage */
+            target_stage: number;
+            /** Reason */
+            reason: string;
+            /** Context */
+            context: string | null;
+            priority: components["schemas"]["Priority"];
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "pending" | "dispatched" | "completed";
+        };
         /** Me */
         Me: {
             /** Name */
@@ -3323,6 +3366,11 @@ export interface components {
          * @enum {string}
          */
         Policy: "required" | "best_effort" | "fire_and_forget";
+        /**
+         * Priority
+         * @enum {string}
+         */
+        Priority: "critical" | "high" | "normal";
         /** Project */
         Project: {
             /** Id */
@@ -3581,6 +3629,30 @@ export interface components {
         RetryForm: {
             /** Effect */
             effect?: string | null;
+        };
+        /** RetryRecord */
+        RetryRecord: {
+            /** Stage */
+            stage: number;
+            /** Agent */
+            agent: string;
+            /** Attempt */
+            attempt: number;
+            /** Issue */
+            issue: string;
+            /** Improvement */
+            improvement: string;
+            /**
+             * Timestamp
+             * Format: date-time
+             */
+            timestamp: string;
+        };
+        /** RetrySeen */
+        RetrySeen: {
+            record: components["schemas"]["RetryRecord"];
+            /** Run */
+            run: string;
         };
         /** ReviewRound */
         ReviewRound: {
@@ -3873,6 +3945,12 @@ export interface components {
             agent: string;
             /** Markdown */
             markdown: string;
+            /** Stages */
+            stages: components["schemas"]["StageSeen"][];
+            /** Loop Backs */
+            loop_backs: components["schemas"]["LoopBackSeen"][];
+            /** Retries */
+            retries: components["schemas"]["RetrySeen"][];
         };
         /** StageGiven */
         StageGiven: {
@@ -3891,6 +3969,52 @@ export interface components {
             /** Everything */
             everything: number;
         };
+        /** StageRun */
+        StageRun: {
+            /** Id */
+            id: string;
+            /** Agent */
+            agent: string;
+            status: components["schemas"]["RunStatus"];
+            /** Delivered */
+            delivered: boolean;
+            /** Error */
+            error: string | null;
+            /** Trigger */
+            trigger: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Ended At */
+            ended_at: string | null;
+        };
+        /** StageSeen */
+        StageSeen: {
+            /** Number */
+            number: number;
+            /** Role */
+            role: string;
+            /** Title */
+            title: string;
+            /** Writes */
+            writes: boolean;
+            standing: components["schemas"]["Standing"];
+            /** Reason */
+            reason: string | null;
+            /** Again */
+            again: number;
+            /** Output */
+            output: unknown;
+            /** Runs */
+            runs: components["schemas"]["StageRun"][];
+        };
+        /**
+         * Standing
+         * @enum {string}
+         */
+        Standing: "waiting" | "live" | "asking" | "done" | "failed" | "skipped";
         /** StartForm */
         StartForm: {
             /** Expect Version */
