@@ -75,7 +75,7 @@ async def test_an_address_of_the_app_is_its_page(web: httpx.AsyncClient, token: 
         told(await web.get(path), 401, "Unauthenticated")
         told(await web.post(path, headers=HTML), 401, "Unauthenticated")
     told(await web.get("/assets/gone.js", headers=HTML), 404, "NotFound")
-    for path in ("/api/v1/gone", "/api", "/auth/gone", "//api/v1/gone", "/metrics"):
+    for path in ("/api/v1/gone", "/api", "/auth/gone", "//api/v1/gone"):
         told(await web.get(_url(path), headers=HTML), 401, "Unauthenticated")
         known = {**HTML, "Authorization": f"Bearer {token}"}
         told(await web.get(_url(path), headers=known), 404, "NotFound")

@@ -271,7 +271,9 @@ def _names(file: Path) -> list[str]:
     """Of the variables in a file of them."""
     if not file.exists():
         return []
-    found = (line.strip() for line in file.read_text(encoding="utf-8").splitlines())
+    found = (
+        line.strip() for line in file.read_text(encoding="utf-8", errors="replace").splitlines()
+    )
     return [line.partition("=")[0].strip() for line in found if "=" in line and line[0] != "#"]
 
 
