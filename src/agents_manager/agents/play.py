@@ -37,6 +37,7 @@ class Player:
             "tool": self.tool,
             "usage": self.usage,
             "ask": self.ask,
+            "handoff": self.handoff,
             "outcome": self.outcome,
             "malformed": self.conclude,
             "fail": self.fail,
@@ -95,6 +96,11 @@ class Player:
 
     def ask(self, payload: dict[str, Any]) -> None:
         self.outcome({"name": "needs_info", "payload": payload, "text": None})
+
+    def handoff(self, given: dict[str, Any] | str) -> None:
+        """As words of the final message; JSON is YAML."""
+        block = given if isinstance(given, str) else json.dumps(given, indent=2)
+        self.say(f"## Handoff\n\n```yaml\n{block}\n```")
 
     def outcome(self, step: dict[str, Any]) -> None:
         if step["text"] is not None:

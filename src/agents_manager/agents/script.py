@@ -102,6 +102,7 @@ STEPS: Mapping[str, TypeAdapter[Any]] = {
     "tool": TypeAdapter(Tool),
     "usage": TypeAdapter(Usage),
     "ask": TypeAdapter(dict[str, Any]),
+    "handoff": TypeAdapter(dict[str, Any] | str),
     "outcome": TypeAdapter(Ending),
     "malformed": TypeAdapter(str),
     "fail": TypeAdapter(Fail),

@@ -31,9 +31,14 @@ class Violation:
 
 def told(violations: Sequence[Violation]) -> str:
     """A line for each."""
-    lines = [f"- {one}" for one in violations[:MAX_TOLD]]
+    return "\n".join(f"- {one}" for one in violations)
+
+
+def bounded(violations: Sequence[Violation]) -> tuple[Violation, ...]:
+    """The first of very many."""
     more = len(violations) - MAX_TOLD
-    return "\n".join([*lines, f"- … and {more} more."] if more > 0 else lines)
+    rest = [Violation(WHOLE, f"{more} more violations", "none")] if more > 0 else []
+    return (*violations[:MAX_TOLD], *rest)
 
 
 def shown(given: Any) -> str:

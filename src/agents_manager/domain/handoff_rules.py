@@ -3,7 +3,7 @@ there and what is right. One without any is completed and can be kept."""
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -12,12 +12,24 @@ from pydantic import ValidationError
 from agents_manager.domain.change import ChangedFile, FileStatus
 from agents_manager.domain.document import path_fault
 from agents_manager.domain.handoff import MAX_FILES, Handoff, HandoffOutcome
-from agents_manager.domain.handoff_faults import FIELDS, WHOLE, Violation, of_fields, shown
+from agents_manager.domain.handoff_faults import (
+    FIELDS,
+    WHOLE,
+    Violation,
+    bounded,
+    of_fields,
+    shown,
+)
 from agents_manager.domain.ids import TaskId
+from agents_manager.domain.stages.table import BY_OUTCOME
 
 RECOMMENDED = ("patterns_discovered", "gotchas", "dependencies_for_next", "suggested_next_steps")
 _FILES = ("files_created", "files_modified")
 _NEEDS_BLOCKERS = ("partial", "failed", "blocked")
+_ENDS_ILL = (
+    *("changes_requested", "cannot_reproduce", "no_changes"),
+    *("conflicts_detected", "merge_failed"),
+)
 _CAMEL = re.compile(r"(?<=[a-z])([A-Z])")
 _ID_LENGTH = 10
 
@@ -34,11 +46,13 @@ def check(
     value: Any,
     *,
     changed: Sequence[ChangedFile] | None = None,
+    merged: Collection[str] = (),
     tasks: Mapping[str, TaskId | None] | None = None,
 ) -> Reading:
     """A value with the fields of a handoff, held to the rules. `changed` is what the run changed;
-    `tasks` are the tasks that it names (see `named_tasks`), None for those that there are not.
-    What is not given is not compared."""
+    of that, the paths in `merged` are the work of others, which need not be named. `tasks` are the
+    tasks that it names (see `named_tasks`), None for those that there are not. What is not given is
+    not compared."""
     if not isinstance(value, dict):
         wrong = "it is no mapping of fields"
         return Reading(None, (Violation(WHOLE, wrong, f"fields, such as {FIELDS}"),))
@@ -51,11 +65,11 @@ def check(
     except ValidationError as error:
         found = [*of_fields(error), *found]
     if changed is not None:
-        found += _compared(given, changed)
+        found += _compared(given, changed, merged)
     if tasks is not None:
         found += _unknown(given, tasks)
     if found or handoff is None:
-        return Reading(None, tuple(found))
+        return Reading(None, bounded(found))
     return Reading(_with_tasks(handoff, tasks or {}))
 
 
@@ -63,6 +77,15 @@ def named_tasks(value: Any) -> list[str]:
     """The tasks that a value names as blocked, each once."""
     given = _normal(cast("dict[Any, Any]", value)) if isinstance(value, dict) else {}
     return list(dict.fromkeys(name for _, name in _tasks(given)))
+
+
+def disagrees(handoff: HandoffOutcome, outcome: str | None, *, asks: bool, failed: bool) -> bool:
+    """Whether the note tells another end of the run than its typed outcome, which counts. `asks`:
+    that outcome is a question to a person."""
+    if failed or asks:
+        return handoff is HandoffOutcome.COMPLETED
+    ill = handoff in (HandoffOutcome.FAILED, HandoffOutcome.BLOCKED)
+    return ill and outcome not in (*_ENDS_ILL, *BY_OUTCOME)
 
 
 def completeness(handoff: Handoff, *, changed: bool) -> float:
@@ -161,7 +184,9 @@ def _twice(handoff: Handoff) -> list[Violation]:
 # ------------------------------------------------------------------------------------- the diff
 
 
-def _compared(given: Mapping[str, Any], changed: Sequence[ChangedFile]) -> list[Violation]:
+def _compared(
+    given: Mapping[str, Any], changed: Sequence[ChangedFile], merged: Collection[str]
+) -> list[Violation]:
     """Named files against those that the run changed. Of a renamed file the new name is asked for,
     the old one may be named too. Of very many, not each has to be named."""
     known = {path for file in changed for path in (file.path, file.old_path) if path}
@@ -189,12 +214,8 @@ def _compared(given: Mapping[str, Any], changed: Sequence[ChangedFile]) -> list[
                 found.append(Violation(f"{field}.change_type", wrong, "add, modify or refactor"))
     if len(changed) > MAX_FILES:
         return found
-    return [*found, *(_unnamed(f) for f in changed if f.path not in named | _nameless(f))]
-
-
-def _nameless(file: ChangedFile) -> set[str]:
-    """A path that no handoff can hold."""
-    return {file.path} if path_fault(file.path) else set()
+    left = [f for f in changed if f.path not in named and f.path not in merged]
+    return [*found, *(_unnamed(f) for f in left if not path_fault(f.path))]
 
 
 def _unnamed(file: ChangedFile) -> Violation:

@@ -83,6 +83,13 @@ class StatusPrompt(Value):
         return value
 
 
+class HandoffRule(StrEnum):
+    """Whether a run must leave a handoff; a run that ends with a question need not."""
+
+    OPTIONAL = "optional"
+    REQUIRED = "required"
+
+
 class Status(Value):
     id: str = Field(min_length=1, max_length=64, pattern=r"^[a-z0-9_.-]+$")
     label: str = ""
@@ -92,6 +99,8 @@ class Status(Value):
     stage: float | None = None
     role: str | None = None
     prompt: StatusPrompt | None = None
+    handoff: HandoffRule | None = None
+    """Of the runs in this status; as the pipeline says, where left out."""
 
     @field_validator("category", mode="before")
     @classmethod
@@ -169,6 +178,7 @@ class Pipeline(Value):
     name: str
     version: int = 1
     description: str = ""
+    handoff: HandoffRule = HandoffRule.OPTIONAL
     statuses: tuple[Status, ...] = Field(min_length=1, max_length=1_000)
     transitions: tuple[Transition, ...] = Field(max_length=5_000)
 
@@ -201,6 +211,9 @@ class Pipeline(Value):
 
     def awaits_human(self, status_id: str) -> bool:
         return self.status(status_id).awaits_human
+
+    def requires_handoff(self, status_id: str) -> bool:
+        return (self.status(status_id).handoff or self.handoff) is HandoffRule.REQUIRED
 
     def is_active(self, status_id: str) -> bool:
         return self.status(status_id).category is Category.ACTIVE

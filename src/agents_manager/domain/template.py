@@ -13,7 +13,9 @@ PLACES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(MODES, ()),
     "reading": (),
     "outcome": ("outcomes",),
+    "handoff": ("task",),
     "repair": ("reason",),
+    "repair-handoff": ("reason",),
     "fix": ("failed",),
     "request": ("agents",),
 }

@@ -1,5 +1,5 @@
 """MCP over HTTP for the agents of runs: one endpoint a run, which the run's token alone opens and
-which does nothing but take the run's outcome and whom it wants to have run again."""
+which does nothing but take the run's outcome, its handoff and whom it wants to have run again."""
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -7,6 +7,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager.domain import payload as payloads
 from agents_manager.domain import strict_json
+from agents_manager.domain.handoff import Handoff, HandoffOutcome
+from agents_manager.domain.handoff_faults import told
 from agents_manager.domain.outcome import Malformed
 from agents_manager.domain.stages import request as requests
 from agents_manager.domain.stages import table
@@ -64,7 +66,9 @@ async def _answer(s: Services, request: Request) -> Response:
     except ValueError as error:
         fault = protocol.error(None, protocol.PARSE_ERROR, f"The message is not JSON: {error}.")
         return JSONResponse(fault, 400)
-    tools = [_report_outcome(reporter), *([_request_agent(reporter)] if reporter.stage else [])]
+    tools = [_report_outcome(reporter), _save_handoff(s, reporter)]
+    if reporter.stage:
+        tools.append(_request_agent(reporter))
     said = await protocol.answer(message, tools, INSTRUCTIONS)
     return Response(status_code=202) if said is None else JSONResponse(said)
 
@@ -97,6 +101,32 @@ def _report_outcome(reporter: Reporter) -> Tool:
                 "outcome": {"type": "string", "enum": reporter.offered},
                 "payload": {"type": ["object", "null"]},
             },
+            "required": ["outcome"],
+            "additionalProperties": False,
+        },
+        call=call,
+    )
+
+
+def _save_handoff(s: Services, reporter: Reporter) -> Tool:
+    async def call(given: Json) -> Said:
+        violations = await reporting.save_handoff(s, reporter, given)
+        if violations:
+            return Said(
+                f"Not taken:\n{told(violations)}\nCorrect it and save it again.", wrong=True
+            )
+        return Said("Taken. Saved again, the last one counts.")
+
+    sections = {name: {"type": "array"} for name in Handoff.model_fields}
+    return Tool(
+        name="save_handoff",
+        description=(
+            "Saves the handoff of this run for whoever works here next, in the place of a section"
+            " in your final message. Its fields are described in your instructions."
+        ),
+        schema={
+            "type": "object",
+            "properties": {**sections, "outcome": {"type": "string", "enum": [*HandoffOutcome]}},
             "required": ["outcome"],
             "additionalProperties": False,
         },

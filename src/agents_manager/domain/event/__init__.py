@@ -27,6 +27,12 @@ from agents_manager.domain.event.forges import (
     SecretLetThrough,
     StrangersReviewed,
 )
+from agents_manager.domain.event.handoffs import (
+    HandoffDisagrees,
+    HandoffRefused,
+    HandoffReturned,
+    HandoffSaved,
+)
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.event.operation import ConfigBroken, ConfigRepaired, DiskLow
 from agents_manager.domain.event.people import (
@@ -210,6 +216,10 @@ Event = Annotated[
     | StageSkipped
     | WorkDiscarded
     | ReaderChanged
+    | HandoffSaved
+    | HandoffReturned
+    | HandoffRefused
+    | HandoffDisagrees
     | Noted,
     Field(discriminator="type"),
 ]

@@ -191,6 +191,7 @@ def sections(
         _failed(bool(again), runs, last),
         _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
         _ours("Requests", stage_sections.how_to_request(s, run) if known else ""),
+        _ours("Handoff", template.filled(s.templates["handoff"], task=task.id[:8])),
         _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
         _project(instructions),
     ]

@@ -60,7 +60,7 @@ def passed(results: Sequence[CheckResult], specs: Sequence[CheckSpec]) -> bool |
     return True if any(spec.command for spec in specs) else None
 
 
-async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds: int) -> Verdict:
+async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds: int) -> Again:
     """The agent is asked to mend what was found. Told once, also when a crash repeats this."""
     failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
     told = event.FixRequested(
@@ -79,8 +79,7 @@ async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds:
             tx.events.add(run.task_id, told, SYSTEM, s.clock.now())
 
     await s.store.write(write)
-    again = Again(kind="fix", round=done + 1, text="\n\n".join(_told(c) for c in failed))
-    return Verdict(again=again, head_sha=verdict.get("head_sha"))
+    return Again(kind="fix", round=done + 1, text="\n\n".join(_told(c) for c in failed))
 
 
 def can_be_debugged(verdict: Verdict, config: ProjectConfig) -> bool:

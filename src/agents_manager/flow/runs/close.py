@@ -24,7 +24,8 @@ from agents_manager.flow import (
 )
 from agents_manager.flow.comments import Quotes
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import progress, spending
+from agents_manager.flow.registries import registry_of
+from agents_manager.flow.runs import handoffs, progress, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
@@ -50,6 +51,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
         if not run.status.live:
             return None  # Stopped in the meantime: what it still said is not listened to.
         _record(tx, s, run, verdict)
+        handoffs.record(tx, s, run, verdict, registry_of(s, project))
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
             broken = [c["output"] for c in _broken(verdict)]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from agents_manager.domain import handoff_text
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import one_line
@@ -19,7 +20,7 @@ from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import checking, reports, spending, staging
+from agents_manager.flow.runs import checking, handoffs, reports, spending, staging
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
@@ -54,6 +55,10 @@ async def conclude(
 ) -> Verdict:
     """What a turn came to; `asked` is why there is this turn, where it is not the first."""
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    await handoffs.put_aside(run, project, directory, s)
+    standing = await _standing(run, task, project, asked, ended, directory, s)
+    if standing is not None:
+        return standing
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
         verdict = trouble(ended.get("message") or why, error_class)
@@ -72,6 +77,9 @@ async def conclude(
         await _keep_what_was_told(run, asked, directory, s)
     report = await asyncio.to_thread(reports.read, directory)
     verdict = await _judge(run, task, project, said, report, ended, directory, s)
+    given = await asyncio.to_thread(handoffs.found, directory, said.final_text)
+    given = given or (asked.get("given") if asked else None)
+    verdict = await handoffs.held(run, task, project, verdict, given, s)
     verdict = await _once_more(run, project, verdict, asked, agent, s)
     if "again" in verdict and said.session:
         await s.store.write(lambda tx: tx.runs.update(run_id, session=said.session))
@@ -88,24 +96,62 @@ async def _keep_what_was_told(run: Run, asked: Again | None, directory: Path, s:
         (directory / ASKED).write_bytes(fresh)
 
 
+async def _standing(
+    run: Run,
+    task: Task,
+    project: Project,
+    asked: Again | None,
+    ended: Ending,
+    directory: Path,
+    s: Services,
+) -> Verdict | None:
+    """What a run came to that was asked for its handoff alone, whatever it said then and however
+    that turn ended. None for other turns, for one that was stopped, and where the branch changed:
+    that work was not looked at."""
+    stands = asked.get("stands") if asked else None
+    if asked is None or stands is None or ended["reason"] == "cancelled":
+        return None
+    ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
+    try:
+        _, head = await _settle_work(run, task, project, ground, s)
+    except ImportRefused:
+        return None
+    if head != stands.get("head_sha"):
+        return None
+    used = await spending.kept(run, project, directory, s)
+    text = ""
+    if ended["reason"] not in _ENDED_BY:
+        agent = s.agents.get(run.agent or "", project)
+        text = (await asyncio.to_thread(spending.heard, agent, directory)).final_text
+    given = await asyncio.to_thread(handoffs.found, directory, text) or asked.get("given")
+    verdict = await handoffs.held(run, task, project, handoffs.without(stands), given, s)
+    if used.get("session_lost"):
+        await _keep_what_was_told(run, asked, directory, s)
+    verdict = handoffs.settled(verdict, asked["round"], may_ask=False)
+    return {**verdict, **used, "begun": ended["reason"] != "no_budget"}
+
+
 async def _once_more(
     run: Run, project: Project, verdict: Verdict, asked: Again | None, agent: Agent, s: Services
 ) -> Verdict:
-    """The agent is asked again where it can go on with its session: once for an outcome that can
-    be taken, and so many rounds for work that passes the checks."""
+    """The agent is asked again where it can go on with its session: once for an outcome or a
+    handoff that can be taken, and so many rounds for work that passes the checks."""
     done = asked["round"] if asked else 0
+    may_ask = agent.capabilities.resumes and (asked is None or asked["kind"] == "fix")
     if "again" in verdict:
         again = verdict["again"]
-        if not agent.capabilities.resumes or (asked and asked["kind"] == "repair"):
+        if not may_ask:
             return trouble(again["text"], ErrorClass.BAD_OUTPUT)
-        return {**verdict, "again": {**again, "round": done}}
+        return {**verdict, "again": handoffs.asked_too({**again, "round": done}, verdict)}
     rounds = s.configs.of(project).max_fix_rounds
     failed = verdict.get("error_class") == ErrorClass.CHECKS_FAILED
     if failed and done < rounds and agent.capabilities.resumes:
-        return await checking.ask_to_fix(s, run, verdict, done, rounds)
+        again = await checking.ask_to_fix(s, run, verdict, done, rounds)
+        again = handoffs.asked_too(again, verdict)
+        return Verdict(again=again, head_sha=verdict.get("head_sha"))
     if failed and run.mode in WRITERS and checking.can_be_debugged(verdict, s.configs.of(project)):
-        return checking.handed_on(verdict)
-    return verdict
+        verdict = checking.handed_on(verdict)
+    return handoffs.settled(verdict, done, may_ask=may_ask)
 
 
 def _repair(reason: str) -> Verdict:
@@ -148,7 +194,8 @@ async def _judge(
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
     if isinstance(reading, Nothing):
         assume = s.configs.of(project).assume_approved
-        verdict = _infer(run, said.final_text, offered, changed, assume_approved=assume)
+        text = handoff_text.without(said.final_text)
+        verdict = _infer(run, text, offered, changed, assume_approved=assume)
     else:
         verdict = _reported(reading, offered, changed)
         verdict |= await staging.held(run, task, project, reading, head, directory, s)
@@ -211,7 +258,8 @@ def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
         reason = "The agent said that its work is ready, but it changed nothing."
         return Verdict(outcome="no_changes", payload={"reason": reason}, inferred=True)
     payload: dict[str, Any] | None = dict(reading.payload) if reading.payload else None
-    return Verdict(outcome=reading.name, payload=payload, inferred=False, document=reading.text)
+    text = handoff_text.without(reading.text)
+    return Verdict(outcome=reading.name, payload=payload, inferred=False, document=text)
 
 
 def _infer(

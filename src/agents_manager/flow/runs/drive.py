@@ -165,5 +165,6 @@ def _asked(s: Services, agent: Agent, offered: Sequence[str], again: Again) -> s
     if again["kind"] == "fix":
         told = template.filled(s.templates["fix"], failed=again["text"])
     else:
-        told = template.filled(s.templates["repair"], reason=context.fenced(again["text"]))
+        name = "repair" if again["kind"] == "repair" else "repair-handoff"
+        told = template.filled(s.templates[name], reason=context.fenced(again["text"]))
     return f"{told}\n\n{agent.how_to_end}".strip() if offered else told

@@ -9,7 +9,7 @@ from agents_manager.flow import settings_watch
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare, spending
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
-from agents_manager.flow.runs.verdict import Again, Verdict
+from agents_manager.flow.runs.verdict import Again, Fault, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
@@ -45,13 +45,19 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
         if again is None:
             break
     fixed = sum(again["kind"] == "fix" for turn in past if (again := turn.get("again")))
-    told = Verdict(refused=_refused(past), fix_rounds=fixed)
+    told = Verdict(refused=_refused(past), fix_rounds=fixed, handoff_returned=_returned(past))
     return {**past[-1], **told, **spending.together(past)}
 
 
 def _refused(turns: list[Verdict]) -> list[str]:
     asked = [again for turn in turns if (again := turn.get("again"))]
     return [again["text"] for again in asked if again["kind"] == "repair"]
+
+
+def _returned(turns: list[Verdict]) -> list[list[Fault]]:
+    """What was wrong with the handoffs that the agent was asked to correct."""
+    asked = [again for turn in turns if (again := turn.get("again"))]
+    return [again["stands"].get("handoff_faults", []) for again in asked if "stands" in again]
 
 
 async def kept(run_id: RunId, s: Services) -> Verdict:

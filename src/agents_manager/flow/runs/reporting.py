@@ -2,13 +2,14 @@
 opens it for this turn alone."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import outcome as outcomes
-from agents_manager.domain.ids import RunId
+from agents_manager.domain.handoff_faults import Violation
+from agents_manager.domain.ids import ProjectId, RunId
 from agents_manager.domain.outcome import Outcome, Reading, Reported
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.stages import request as requests
@@ -17,7 +18,7 @@ from agents_manager.errors import RunNotFound, Unauthenticated
 from agents_manager.flow import stages
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import lifecycle, reports
+from agents_manager.flow.runs import handoffs, lifecycle, reports
 from agents_manager.flow.runs.prepare import of
 
 CLOSED = "This token opens nothing here: it is that of another run, or its run is over."
@@ -30,6 +31,7 @@ class Reporter:
     directory: Path
     offered: list[str]
     known: Mapping[str, Outcome]
+    project_id: ProjectId
     stage: str | None = None
     """The name it has among the stages, of an agent that may have others run again."""
 
@@ -57,6 +59,7 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
         offered=registry.offered(pipeline, task.status),
         known=registry.outcomes,
         stage=stage,
+        project_id=project.id,
     )
 
 
@@ -66,6 +69,15 @@ async def report(reporter: Reporter, value: Any) -> Reading:
     if isinstance(reading, Reported):
         await asyncio.to_thread(reports.keep, reporter.directory, reading.name, reading.payload)
     return reading
+
+
+async def save_handoff(s: Services, reporter: Reporter, value: Any) -> Sequence[Violation]:
+    """Keeps a handoff that holds, as the agent gave it; else what is wrong with it, and what was
+    saved before stays."""
+    reading = await handoffs.checked(s, reporter.project_id, value)
+    if reading.handoff is not None:
+        await asyncio.to_thread(reports.keep_handoff, reporter.directory, value)
+    return reading.violations
 
 
 async def request(reporter: Reporter, value: Any) -> str | None:

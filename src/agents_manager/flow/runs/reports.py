@@ -13,6 +13,7 @@ from agents_manager.flow.runs import keys
 
 FILE = "report.json"
 REQUESTS = "requests.json"
+HANDOFF = "handoff.json"
 TOKENS = "report.sha256"
 """Of the tokens that may report."""
 
@@ -33,6 +34,19 @@ def requests(directory: Path) -> list[dict[str, Any]]:
         return json.loads((directory / REQUESTS).read_bytes())
     except FileNotFoundError:
         return []
+
+
+def keep_handoff(directory: Path, handoff: Mapping[str, Any]) -> None:
+    """The last one counts."""
+    _write(directory / HANDOFF, handoff)
+
+
+def handoff(directory: Path) -> Any:
+    """As it was taken; None: none was."""
+    try:
+        return json.loads((directory / HANDOFF).read_bytes())
+    except FileNotFoundError:
+        return None
 
 
 def _write(file: Path, value: Any) -> None:

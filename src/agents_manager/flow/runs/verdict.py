@@ -21,14 +21,40 @@ class Check(TypedDict):
     seconds: float
 
 
+Fault = dict[str, str]
+"""A violation of a rule of handoffs: `field`, `wrong` and `right`."""
+
+
+class Given(TypedDict):
+    """What an agent left for a handoff."""
+
+    source: Literal["tool", "message", "file"]
+    value: Any
+    faults: list[Fault]
+    """Why there is no value: it could not be read."""
+
+
+class Handoff(TypedDict):
+    """One that holds."""
+
+    document: dict[str, Any]
+    source: str
+    completeness: float
+
+
 class Again(TypedDict):
     """Why an agent is asked once more, in the same session."""
 
-    kind: Literal["repair", "fix"]
-    """Its outcome could not be taken, or its work failed the project's checks."""
+    kind: Literal["repair", "fix", "handoff"]
+    """Its outcome could not be taken, its work failed the project's checks, or its outcome stands
+    and only its handoff could not be taken."""
     round: int
     """How many rounds of fixing there were with this one."""
     text: str
+    given: NotRequired[Given]
+    """The handoff so far; it counts unless the agent sends another."""
+    stands: NotRequired["Verdict"]
+    """What the run came to, where it is asked for its handoff alone."""
 
 
 class Verdict(TypedDict, total=False):
@@ -67,6 +93,14 @@ class Verdict(TypedDict, total=False):
     changed: list[str]
     """The files that the run changed, where it was looked at."""
     fix_rounds: int
+    given: Given
+    """What the turn, or one before it, left for a handoff."""
+    handoff: Handoff
+    handoff_faults: list[Fault]
+    """Why there is none."""
+    handoff_required: bool
+    handoff_returned: list[list[Fault]]
+    """What was wrong with those that the agent was asked to correct."""
 
 
 def trouble(error: str, error_class: str, resets_at: datetime | None = None) -> Verdict:
