@@ -10,7 +10,7 @@ import pytest
 from agents_manager.bootstrap import Program
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run, RunStatus
-from agents_manager.flow.runs import lifecycle, reports
+from agents_manager.flow.runs import handoffs, lifecycle, reports
 from tests.api.scenes import Scene, told
 
 
@@ -48,7 +48,7 @@ async def report(agent: httpx.AsyncClient, run: Run, **arguments: Any) -> dict[s
     return answer["result"]
 
 
-async def test_it_introduces_itself_and_its_one_tool(agent: httpx.AsyncClient, run: Run) -> None:
+async def test_it_introduces_itself_and_its_tools(agent: httpx.AsyncClient, run: Run) -> None:
     asked = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x"}}
     introduced = (await call(agent, run, "initialize", **asked))["result"]
     assert (introduced["protocolVersion"], introduced["capabilities"]) == (
@@ -60,9 +60,11 @@ async def test_it_introduces_itself_and_its_one_tool(agent: httpx.AsyncClient, r
     begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert (await agent.post(f"/mcp/run/{run.id}", json=begun)).status_code == 202
     assert (await call(agent, run, "ping"))["result"] == {}
-    (tool,) = (await call(agent, run, "tools/list"))["result"]["tools"]
-    assert tool["name"] == "report_outcome"
-    assert "plan_complete" in tool["inputSchema"]["properties"]["outcome"]["enum"]
+    report, save = (await call(agent, run, "tools/list"))["result"]["tools"]
+    assert (report["name"], save["name"]) == ("report_outcome", "save_handoff")
+    assert "plan_complete" in report["inputSchema"]["properties"]["outcome"]["enum"]
+    assert "completed" in save["inputSchema"]["properties"]["outcome"]["enum"]
+    assert save["inputSchema"]["properties"]["gotchas"] == {"type": "array"}
 
 
 async def test_the_last_report_that_can_be_taken_counts(
@@ -97,13 +99,46 @@ async def test_what_cannot_be_taken_is_told_exactly(
     assert reported(program, run) is None
 
 
+async def test_a_handoff_that_holds_is_kept_and_another_is_told_exactly(
+    agent: httpx.AsyncClient, program: Program, scene: Scene, run: Run
+) -> None:
+    async def save(**arguments: Any) -> tuple[bool, str]:
+        answer = await call(agent, run, "tools/call", name="save_handoff", arguments=arguments)
+        return not answer["result"]["isError"], answer["result"]["content"][0]["text"]
+
+    task, _ = await scene.running("Another")
+    blocker = {"blocker": "b", "impact": "i", "blocking_tasks": [task.id[:8]]}
+    good = {"outcome": "blocked", "blockers": [blocker]}
+    assert await save(**good) == (True, "Taken. Saved again, the last one counts.")
+    done, said = await save(outcome="partial", gotcha=[], blockers=[{**blocker, "impact": 7}])
+    assert not done
+    assert said.splitlines()[1:-1] == [
+        "- blockers.0.impact: a number is no text. Right is: text.",
+        '- gotcha: there is no such field. Did you mean "gotchas"? Right is: '
+        "outcome, files_created, files_modified, patterns_discovered, gotchas,"
+        " dependencies_for_next, open_questions, suggested_next_steps, blockers.",
+        "- suggested_next_steps: it is missing. Right is: what is left to do, as the outcome is"
+        " partial.",
+    ]
+    done, said = await save(
+        outcome="blocked", blockers=[{**blocker, "blocking_tasks": ["nobody-1"]}]
+    )
+    assert 'there is no task "nobody-1"' in said
+    directory = lifecycle.job_dir(program.services, run.id, 1)
+    assert reports.handoff(directory) == good
+    given = handoffs.found(directory, "## Handoff\noutcome: completed")
+    assert given is not None
+    assert (given["source"], given["value"]) == ("tool", good)
+
+
 async def test_an_agent_of_a_stage_has_others_run_again(
     scene: Scene, stranger: httpx.AsyncClient, program: Program
 ) -> None:
     _, run = await scene.stage("optimized_prompt")
     stranger.headers.update(opened(program, run))
     tools = (await call(stranger, run, "tools/list"))["result"]["tools"]
-    assert [tool["name"] for tool in tools] == ["report_outcome", "request_agent"]
+    names = ["report_outcome", "save_handoff", "request_agent"]
+    assert [tool["name"] for tool in tools] == names
 
     async def ask(**arguments: Any) -> str:
         answer = await call(stranger, run, "tools/call", name="request_agent", arguments=arguments)

@@ -37,6 +37,7 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "collections.abc.Mapping[str, typing.Any] | None": {"number": 1},
         "tuple[collections.abc.Mapping[str, typing.Any], ...]": [{"comment": text}],
         "collections.abc.Mapping[str, typing.Any]": {"text": text},
+        "tuple[collections.abc.Mapping[str, str], ...]": [{"field": text}],
     }
     fields = {
         name: values[getattr(field.annotation, "__name__", "")]

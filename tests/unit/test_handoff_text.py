@@ -1,14 +1,17 @@
 """The section of a handoff is found where it is one, and its YAML is read as text."""
 
 import json
+import re
 import time
-from typing import Any
+from importlib import resources
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from agents_manager.domain.handoff import MAX_TEXT
+from agents_manager.domain.handoff import MAX_TEXT, Handoff
 from agents_manager.domain.handoff_rules import check
 from agents_manager.domain.handoff_text import MAX_BYTES, parse, without
 from agents_manager.domain.ids import TaskId
@@ -335,3 +338,24 @@ def test_any_value_is_taken_or_refused(value: dict[str, Any]) -> None:
     assert written is not None
     if not written.violations:
         held(written.value)
+
+
+# --------------------------------------------------------------------------- its page in the docs
+
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "handoffs.md"
+
+
+def test_the_example_of_the_page_holds_and_the_page_names_every_field() -> None:
+    page = PAGE.read_text()
+    [example] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert check(value(f"## Handoff\n{example}")).handoff is not None
+    models = [
+        get_args(f.annotation)[0] for f in Handoff.model_fields.values() if get_args(f.annotation)
+    ]
+    fields = {*Handoff.model_fields, *(name for model in models for name in model.model_fields)}
+    assert {name for name in fields if f"`{name}`" not in page} == set()
+
+
+def test_the_form_in_prompts_holds() -> None:
+    shown = (resources.files("agents_manager") / "prompts" / "handoff.md").read_text()
+    assert check(value(shown.replace("{task}", "12345678"))).handoff is not None

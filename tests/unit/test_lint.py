@@ -151,6 +151,13 @@ CASES = {
         "warning",
         says="can end with no_changes",
     ),
+    "handoff-without-agent": Case(
+        document(statuses=({**status("parked", "waiting"), "handoff": "required"},)),
+        "handoff_without_agent",
+        "statuses.7",
+        "warning",
+        says='"parked" says whether a run leaves a handoff',
+    ),
     "uncapped": Case(
         document(edge("working", "merging", "approved"), edge("merging", "working", "auto")),
         "uncapped_cycle",

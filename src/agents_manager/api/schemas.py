@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agents_manager.domain.comment import State
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.phase import PhaseStatus
-from agents_manager.domain.pipeline import Category, Policy, PromptType, TriggerType
+from agents_manager.domain.pipeline import Category, HandoffRule, Policy, PromptType, TriggerType
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.domain.run import CostBasis, ErrorClass, RunStatus
 from agents_manager.domain.task import ActorType, ArtifactType, PullState, Result
@@ -92,6 +92,8 @@ class Status(Out):
     stage: float | None
     role: str | None
     prompt: StatusPrompt | None
+    handoff: HandoffRule | None
+    """Whether its runs must leave one; null: as the pipeline says."""
 
 
 class Trigger(Out):
@@ -126,6 +128,7 @@ class Pipeline(Out):
     name: str
     version: int
     description: str
+    handoff: HandoffRule
     statuses: list[Status]
     transitions: list[Transition]
 

@@ -26,7 +26,8 @@ class Violation:
     right: str
 
     def __str__(self) -> str:
-        return f"{self.field}: {self.wrong}. Right is: {self.right}."
+        stop = "" if self.wrong.endswith("?") else "."
+        return f"{self.field}: {self.wrong}{stop} Right is: {self.right}."
 
 
 def told(violations: Sequence[Violation]) -> str:

@@ -50,6 +50,7 @@ def check(pipeline: Pipeline, registry: Registry) -> list[Finding]:
         _ends(graph),
         _undone_ends(graph, registry),
         _agents(graph),
+        _handoffs(graph),
         waits(graph),
         _lost_origins(graph),
         endless(graph),
@@ -215,6 +216,18 @@ def _agents(graph: Graph) -> Iterator[Finding]:
                         f'A run in mode {mode} can end with {name}; "{status}" does not take it.',
                         f"Add a transition with the outcome {name}.",
                     )
+
+
+def _handoffs(graph: Graph) -> Iterator[Finding]:
+    working = graph.agent_statuses()
+    for i, status in enumerate(graph.pipeline.statuses):
+        if status.handoff is not None and status.id not in working:
+            yield warning(
+                "handoff_without_agent",
+                f"statuses.{i}",
+                f'"{status.id}" says whether a run leaves a handoff, and no agent works there.',
+                "Say so of a status in which an agent is started, or of the pipeline.",
+            )
 
 
 def _not_working(graph: Graph, status: str) -> str:

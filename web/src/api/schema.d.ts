@@ -1,4 +1,4 @@
-// From openapi.json 5c40c7f38fd097f2e13bf59f31bd29422ba34589a124a46561b74d1bd8e0c3a1; write it again with: npm run api
+// From openapi.json 874f4db53aff3e843d90e6b78379f89dc6cf6405a72ddfdef77d263707b67497; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -12,47 +12,6 @@ export interface paths {
          * @description Answers as long as the server does; open to everybody, and tells nothing else.
          */
         get: operations["get_health"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Readiness
-         * @description Answers with 503 while the database, the engine or the files of the web app are missing; open
-         *     to everybody, and tells nothing else. `/api/v1/health` says what is missing.
-         */
-        get: operations["get_readiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Metrics
-         * @description Figures in the text form of Prometheus. Without a token only where `metrics.open` says so.
-         */
-        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1826,26 +1785,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Parts
-         * @description Whether the server can do its work, part by part.
-         */
-        get: operations["get_parts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/forges/github/webhook": {
         parameters: {
             query?: never;
@@ -2641,6 +2580,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * HandoffRule
+         * @description Whether a run must leave a handoff; a run that ends with a question need not.
+         * @enum {string}
+         */
+        HandoffRule: "optional" | "required";
         /** Health */
         Health: {
             /**
@@ -3259,6 +3204,7 @@ export interface components {
             version: number;
             /** Description */
             description: string;
+            handoff: components["schemas"]["HandoffRule"];
             /** Statuses */
             statuses: components["schemas"]["Status"][];
             /** Transitions */
@@ -3515,22 +3461,6 @@ export interface components {
             key: string;
             /** On */
             on: boolean;
-        };
-        /** Readiness */
-        Readiness: {
-            /** Ready */
-            ready: boolean;
-            /** Parts */
-            parts: components["schemas"]["ReadyPart"][];
-        };
-        /** ReadyPart */
-        ReadyPart: {
-            /** Name */
-            name: string;
-            /** Ok */
-            ok: boolean;
-            /** Says */
-            says: string;
         };
         /** RemovedProject */
         RemovedProject: {
@@ -4050,6 +3980,7 @@ export interface components {
             /** Role */
             role: string | null;
             prompt: components["schemas"]["StatusPrompt"] | null;
+            handoff: components["schemas"]["HandoffRule"] | null;
         };
         /** StatusCount */
         StatusCount: {
@@ -4489,49 +4420,6 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            default: components["responses"]["Error"];
-        };
-    };
-    get_readiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Health"];
-                };
-            };
-            default: components["responses"]["Error"];
-        };
-    };
-    get_metrics: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/plain": string;
-                };
-            };
-            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
@@ -7440,28 +7328,6 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    get_parts: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Readiness"];
-                };
-            };
-            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
