@@ -154,7 +154,7 @@ CASES = {
     "handoff-without-agent": Case(
         document(statuses=({**status("parked", "waiting"), "handoff": "required"},)),
         "handoff_without_agent",
-        "statuses.7",
+        "statuses.8",
         "warning",
         says='"parked" says whether a run leaves a handoff',
     ),
