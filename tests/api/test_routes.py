@@ -7,8 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from agents_manager.domain import event
+from agents_manager.domain.handoff import Handoff, HandoffOutcome
+from agents_manager.domain.knowledge import KeptHandoff
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
-from agents_manager.domain.task import Artifact, ArtifactType, Project
+from agents_manager.domain.task import SYSTEM, Artifact, ArtifactType, Project
 from agents_manager.flow import remedies
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.runs import close, lifecycle
@@ -237,6 +240,34 @@ async def test_what_checks_said_is_read_round_by_round(
         folder.mkdir(parents=True)
         (folder / "checks.json").write_text(json.dumps(results))
     assert (await api.get(url)).json()["rounds"] == rounds
+
+
+async def test_a_handoff_is_shown_or_what_was_wrong_with_it(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    task, run = await scene.running()
+    url = f"{API}/runs/{run.id}/handoff"
+    none = {"handoff": None, "source": None, "completeness": None, "violations": []}
+    assert (await api.get(url)).json() == {"run_id": run.id, **none}
+    fault = {"field": "outcome", "wrong": "it is missing", "right": "outcome"}
+    refused = event.HandoffRefused(run=run.id, violations=(fault,))
+    now = scene.s.clock.now()
+    await scene.s.store.write(lambda tx: tx.events.add(task.id, refused, SYSTEM, now))
+    assert (await api.get(url)).json()["violations"] == [fault]
+    kept = KeptHandoff(
+        run_id=run.id,
+        task_id=task.id,
+        project_id=task.project_id,
+        handoff=Handoff(outcome=HandoffOutcome.COMPLETED),
+        source="tool",
+        completeness=0.2,
+        at=now,
+    )
+    await scene.s.store.write(lambda tx: tx.knowledge.keep_handoff(kept))
+    shown = (await api.get(url)).json()
+    assert (shown["source"], shown["completeness"]) == ("tool", 0.2)
+    assert shown["handoff"]["outcome"] == "completed"
+    assert shown["handoff"]["files_created"] == []
 
 
 async def test_a_transcript_is_read_in_parts(api: httpx.AsyncClient, scene: Scene) -> None:

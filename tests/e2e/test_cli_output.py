@@ -103,7 +103,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
         assert run("prompt", "answer", "--accept", id=again)["task"]["status"] == "in_progress"
         am.open_prompt(task)
         ended: str = am.json("run", "list", "--task", task)[0]["id"]
-        for args in ("show", "checks", "transcript", "watch", "diff"):
+        for args in ("show", "checks", "handoff", "transcript", "watch", "diff"):
             run("run", args, id=ended)
         run("review", task, "--request-changes", "Again, please.")
         live = until(lambda: next(iter(run("run", "list", "--live")), None))["id"]

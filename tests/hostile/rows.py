@@ -30,6 +30,9 @@ ROWS: dict[str, tuple[str, ...]] = {
         f"{CONTEXT}::test_what_others_wrote_cannot_get_out_of_its_fence",
         f"{CONTEXT}::test_however_it_is_written_the_sections_are_as_many",
     ),
+    "A8 a handoff that carries orders": (
+        "tests/integration/test_handoffs.py::test_a_handoff_with_orders_changes_nothing_for_the_next",
+    ),
     "A12 invisible characters": (
         f"{CONTEXT}::test_what_nobody_sees_is_shown",
         "tests/unit/test_render.py::test_control_characters_are_shown_instead_of_obeyed",

@@ -63,10 +63,24 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
         shown = {"run": found.id, "system_prompt": system, "prompt": first, "repairs": later}
         desk.output.show(shown, lambda: pages.told(system, first, later))
     else:
-        from agents_manager.flow.runs import checking
+        from agents_manager.flow.runs import checking, handoffs
 
         rounds = checking.of_run(desk.services, found.id)
-        desk.output.show(found, lambda: pages.page(found, task.title, rounds))
+        note = await desk.read(lambda tx: handoffs.of_run(tx, found))
+        desk.output.show(found, lambda: pages.page(found, task.title, rounds, note))
+
+
+@run.command()
+@arguments.run
+@session.command
+async def handoff(desk: Desk, run: str) -> None:
+    """Print the note that a run left for the next, or what was wrong with it."""
+    from agents_manager.cli.pages import handoff as pages
+    from agents_manager.flow.runs import handoffs
+
+    found, _, _ = await _found(desk, run)
+    note = await desk.read(lambda tx: handoffs.of_run(tx, found))
+    desk.output.show(note, lambda: pages.page(note))
 
 
 @run.command()

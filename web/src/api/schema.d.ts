@@ -1,4 +1,4 @@
-// From openapi.json 874f4db53aff3e843d90e6b78379f89dc6cf6405a72ddfdef77d263707b67497; write it again with: npm run api
+// From openapi.json 773da0c1e99850a4dfc9a6b8c21591c0a530e01b53c03ce34dbb87398172bbaa; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -1253,6 +1253,26 @@ export interface paths {
          * @description What the project's checks said about the work of a run, round by round.
          */
         get: operations["get_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/handoff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Handoff
+         * @description The note that a run left for the next, and what was wrong with one that was not kept.
+         */
+        get: operations["get_handoff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3684,6 +3704,21 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        /** RunHandoff */
+        RunHandoff: {
+            /** Run Id */
+            run_id: string;
+            /** Handoff */
+            handoff: {
+                [key: string]: unknown;
+            } | null;
+            /** Source */
+            source: string | null;
+            /** Completeness */
+            completeness: number | null;
+            /** Violations */
+            violations: components["schemas"]["Violation"][];
+        };
         /** RunSetting */
         RunSetting: {
             /** Key */
@@ -4338,6 +4373,18 @@ export interface components {
             cache_write_tokens: number | null;
             /** Cost Usd */
             cost_usd: number | null;
+        };
+        /**
+         * Violation
+         * @description Why a handoff could not be taken.
+         */
+        Violation: {
+            /** Field */
+            field: string;
+            /** Wrong */
+            wrong: string;
+            /** Right */
+            right: string;
         };
         /** Visit */
         Visit: {
@@ -6505,6 +6552,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Checks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_handoff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunHandoff"];
                 };
             };
             401: components["responses"]["Error"];

@@ -101,8 +101,10 @@ from agents_manager.api.pages.runs import (
     Check,
     Checks,
     Output,
+    RunHandoff,
     Runs,
     Transcript,
+    Violation,
 )
 from agents_manager.api.pages.stages import (
     LoopBackSeen,
@@ -232,6 +234,7 @@ __all__ = [
     "Retried",
     "RetrySeen",
     "ReviewRound",
+    "RunHandoff",
     "Runs",
     "SavedPipeline",
     "Setting",
@@ -259,6 +262,7 @@ __all__ = [
     "Transcript",
     "TransitionCount",
     "Undone",
+    "Violation",
     "Visit",
     "Why",
     "Work",

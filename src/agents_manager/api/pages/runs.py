@@ -34,6 +34,26 @@ class Checks(schemas.Out):
     """Each time that the checks were run: after the run's work, and after each round of fixing."""
 
 
+class Violation(schemas.Out):
+    """Why a handoff could not be taken."""
+
+    field: str
+    wrong: str
+    right: str
+
+
+class RunHandoff(schemas.Out):
+    run_id: str
+    handoff: schemas.Json | None
+    """Its fields, by the names that agents write; null: there is none that can be taken."""
+    source: str | None
+    """`message`, `file` or `tool`."""
+    completeness: float | None
+    """From 0 to 1: the share of the sections asked for that it has."""
+    violations: list[Violation]
+    """What was wrong with the one that was not kept."""
+
+
 class Transcript(schemas.Out):
     """A part of what the agent wrote. Offsets count bytes; `next_offset` is where to go on."""
 

@@ -15,7 +15,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import retries, tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import checking, places, watch
+from agents_manager.flow.runs import checking, handoffs, places, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
@@ -72,6 +72,20 @@ async def get_checks(s: Services, run_id: str) -> pages.Checks:
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
     rounds = await asyncio.to_thread(checking.of_run, s, run.id)
     return pages.Checks.model_validate({"run_id": run.id, "rounds": rounds})
+
+
+@router.get("/{run_id}/handoff")
+async def get_handoff(s: Services, run_id: str) -> pages.RunHandoff:
+    """The note that a run left for the next, and what was wrong with one that was not kept."""
+    note = await s.store.read(lambda tx: handoffs.of_run(tx, tx.runs.find(run_id)))
+    kept = note.kept
+    return pages.RunHandoff(
+        run_id=note.run_id,
+        handoff=kept.handoff.model_dump(mode="json") if kept else None,
+        source=kept.source if kept else None,
+        completeness=kept.completeness if kept else None,
+        violations=[pages.Violation(**one) for one in note.violations],
+    )
 
 
 @router.get("/{run_id}/transcript")

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from agents_manager.cli.pages import handoff
 from agents_manager.cli.render import (
     UNKNOWN,
     Block,
@@ -21,6 +22,7 @@ from agents_manager.cli.render import (
     took,
 )
 from agents_manager.domain.run import CostBasis, Run, Usage
+from agents_manager.flow.runs.handoffs import Note
 from agents_manager.flow.runs.verdict import Check
 
 MAX_INPUT = 200
@@ -52,7 +54,12 @@ def listing(runs: Sequence[Run]) -> Iterator[Block]:
     yield table(runs) if runs else Line("No agent has run yet.")
 
 
-def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> Iterator[Block]:
+def page(
+    run: Run,
+    task_title: str,
+    rounds: Sequence[Sequence[Check]] = (),
+    note: Note | None = None,
+) -> Iterator[Block]:
     yield title(f"{run.mode} by {run.agent or 'an agent'}: {run.status}")
     yield Line(f'{run.id} · "{one_line(task_title)}" ({short(run.task_id)})', Tone.QUIET)
     yield Line()
@@ -60,6 +67,7 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
         "Outcome": run.outcome,
         "Error": f"{run.error.error} ({run.error.error_class})" if run.error else None,
         "Checks": _checked(rounds),
+        "Handoff": handoff.summary(note) if note else None,
         "Attempt": str(run.attempt),
         "Model": run.model,
         SANDBOX: "none: the agent worked unsandboxed" if run.unkept else run.sandbox,
@@ -83,7 +91,9 @@ def page(run: Run, task_title: str, rounds: Sequence[Sequence[Check]] = ()) -> I
             red = name == SANDBOX and run.unkept
             yield Line(f"{name:<10}{one_line(fact)}", Tone.REMOVED if red else Tone.PLAIN)
     yield Line()
-    for word in ("transcript", *(["checks"] if rounds else []), "diff", "show --prompt"):
+    there = [*(["handoff"] if note and (note.kept or note.violations) else [])]
+    there += ["checks"] if rounds else []
+    for word in ("transcript", *there, "diff", "show --prompt"):
         verb, _, option = word.partition(" ")
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
     yield Line(f"am config show --run {short(run.id)}", Tone.QUIET)

@@ -52,6 +52,9 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             return None  # Stopped in the meantime: what it still said is not listened to.
         _record(tx, s, run, verdict)
         handoffs.record(tx, s, run, verdict, registry_of(s, project))
+        kept = handoffs.kept(run, verdict, s.clock.now())
+        if kept is not None:
+            tx.knowledge.keep_handoff(kept)
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
             broken = [c["output"] for c in _broken(verdict)]

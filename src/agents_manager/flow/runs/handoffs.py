@@ -7,18 +7,20 @@ import os
 import stat
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from agents_manager.domain import event, handoff_rules, handoff_text
+from agents_manager.domain import event, handoff, handoff_rules, handoff_text
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.change import ChangedFile
 from agents_manager.domain.handoff import HandoffOutcome
 from agents_manager.domain.handoff_faults import WHOLE, Violation, told
 from agents_manager.domain.handoff_rules import Reading
 from agents_manager.domain.handoff_text import Parsed
-from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.ids import ProjectId, RunId, TaskId
+from agents_manager.domain.knowledge import KeptHandoff
 from agents_manager.domain.pipeline import BROUGHT, PromptType
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import ErrorClass, Run
@@ -35,7 +37,19 @@ FILE = ".agents-handoff.md"
 LEFT = "handoff-file.json"
 """In the directory of a turn: what that file held."""
 MOST_TASKS = 100
+EVENTS = 1_000
+"""Of a task, among which those of a run are looked for."""
 MISSING: Fault = {"field": WHOLE, "wrong": "it is missing", "right": handoff_text.FORM}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What there is of a run's handoff."""
+
+    run_id: RunId
+    kept: KeptHandoff | None
+    violations: Sequence[Fault]
+    """Why there is none."""
 
 
 # ------------------------------------------------------------------------------ where it stands
@@ -225,8 +239,31 @@ def settled(verdict: Verdict, done: int, *, may_ask: bool) -> Verdict:
     return verdict
 
 
+def kept(run: Run, verdict: Verdict, now: datetime) -> KeptHandoff | None:
+    found = verdict.get("handoff")
+    if found is None:
+        return None
+    return KeptHandoff(
+        run_id=run.id,
+        task_id=run.task_id,
+        project_id=run.project_id,
+        handoff=handoff.Handoff.model_validate(found["document"]),
+        source=found["source"],
+        completeness=found["completeness"],
+        at=now,
+    )
+
+
+def of_run(tx: Tx, run: Run) -> Note:
+    log = tx.events.newest(run.task_id, event.HandoffRefused.category, EVENTS)
+    refused = event.HandoffRefused.model_fields["type"].default
+    mine = [e.data for e in log if e.type == refused and e.data["run"] == run.id]
+    violations: list[Fault] = mine[0]["violations"] if mine else []
+    return Note(run_id=run.id, kept=tx.knowledge.handoff(run.id), violations=violations)
+
+
 def record(tx: Tx, s: Services, run: Run, verdict: Verdict, registry: Registry) -> None:
-    """What became of the run's handoff, as events."""
+    """What became of the run's handoff."""
     now = s.clock.now()
     for faults in verdict.get("handoff_returned", ()):
         returned = event.HandoffReturned(run=run.id, violations=tuple(faults))
@@ -235,12 +272,12 @@ def record(tx: Tx, s: Services, run: Run, verdict: Verdict, registry: Registry) 
     if faults:
         refused = event.HandoffRefused(run=run.id, violations=tuple(faults))
         tx.events.add(run.task_id, refused, SYSTEM, now)
-    kept = verdict.get("handoff")
-    if kept is None:
+    found = verdict.get("handoff")
+    if found is None:
         return
-    says = HandoffOutcome(kept["document"]["outcome"])
+    says = HandoffOutcome(found["document"]["outcome"])
     saved = event.HandoffSaved(
-        run=run.id, source=kept["source"], outcome=says, completeness=kept["completeness"]
+        run=run.id, source=found["source"], outcome=says, completeness=found["completeness"]
     )
     tx.events.add(run.task_id, saved, agent_actor(run), now)
     name = verdict.get("outcome", "")
