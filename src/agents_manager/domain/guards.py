@@ -57,6 +57,8 @@ class Facts:
     live_run: RunId | None = None
     unresolved: tuple[str, ...] = ()
     """Tasks this one depends on that are not finished."""
+    blockers: tuple[str, ...] = ()
+    """What runs said to be in its way, each in a sentence."""
     rounds: Mapping[str, int] = field(default_factory=dict[str, int])
     """Counted moves into each status since the last grant, the first left out."""
     review: Mapping[str, Any] | None = None
@@ -217,10 +219,11 @@ def no_running_agent(facts: Facts, _: Mapping[str, Any]) -> Verdict:
 
 
 def dependencies_resolved(facts: Facts, _: Mapping[str, Any]) -> Verdict:
-    """Every task this one depends on is finished."""
-    if not facts.unresolved:
+    """Every task this one depends on is finished, and no blocker that names it is left."""
+    if not facts.unresolved and not facts.blockers:
         return True, "Nothing it depends on is open."
-    return False, f"It waits for {', '.join(facts.unresolved)}."
+    waits = [f"It waits for {', '.join(facts.unresolved)}."] if facts.unresolved else []
+    return False, " ".join([*waits, *facts.blockers])
 
 
 def max_iterations(facts: Facts, params: Mapping[str, Any]) -> Verdict:

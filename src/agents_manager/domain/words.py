@@ -30,7 +30,11 @@ def indexed(text: str) -> list[str]:
 
 def asked(text: str) -> list[str]:
     """What a search for the text asks for, each once: a name in code is one word."""
-    return list(dict.fromkeys("".join(parts)[:LONGEST] for parts in _names(text)))
+    return list(dict.fromkeys(in_order(text)))
+
+
+def in_order(text: str) -> list[str]:
+    return ["".join(parts)[:LONGEST] for parts in _names(text)]
 
 
 def telling(texts: Iterable[str], most: int) -> list[str]:

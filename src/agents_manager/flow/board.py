@@ -194,7 +194,8 @@ def _signs(tx: Tx, s: Services, unfinished: Sequence[TaskRow]) -> _Signs:
         effects=effects,
         waits=frozenset(
             task for task, place in awaited if not _pipeline(tx, place).is_final(place.status)
-        ),
+        )
+        | {task for blocker in tx.knowledge.blockers(None) for task in blocker.blocking_tasks},
         now=s.clock.now(),
     )
 

@@ -15,6 +15,8 @@ from agents_manager.domain.task import Actor, ArtifactType, History, PullState, 
 from agents_manager.flow import agents, stages
 from agents_manager.flow.ports import Services, Tx
 
+BLOCKER_SHOWN = 200
+
 
 def gather(tx: Tx, s: Services, task: Task, fired: Fired, actor: Actor) -> Facts:
     runs = tx.runs.of_task(task.id)
@@ -48,6 +50,7 @@ def gather(tx: Tx, s: Services, task: Task, fired: Fired, actor: Actor) -> Facts
         documents=any(a.type is ArtifactType.DOCUMENT for a in artifacts),
         live_run=live.id if live else None,
         unresolved=tuple(f'"{other.title}"' for other in unresolved(tx, task)),
+        blockers=tuple(blocked_by(tx, task)),
         rounds=trail.rounds(entries),
         review=_review(tx, task, entries, fired),
         agent_reviews=_agent_reviews(tx, s, task),
@@ -90,6 +93,16 @@ def unresolved(tx: Tx, task: Task) -> list[Task]:
     """The tasks it depends on that are not finished."""
     others = [tx.tasks.get(TaskId(other)) for other in task.dependencies]
     return [o for o in others if not _pipeline(tx, o).is_final(o.status)]
+
+
+def blocked_by(tx: Tx, task: Task) -> list[str]:
+    """What is in its way, who told it, and the way out."""
+    return [
+        f'It is blocked: "{names.visible(blocker.blocker, BLOCKER_SHOWN)}", as an agent told at'
+        f' "{tx.tasks.get(blocker.task_id).title}". When that is out of the way, resolve it: am'
+        f" knowledge resolve {blocker.id[:8]}."
+        for blocker in tx.knowledge.blocking(task.id)
+    ]
 
 
 def _pipeline(tx: Tx, task: Task) -> Pipeline:

@@ -71,7 +71,11 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
         delayed = first.status == "pending" and first.due_at > now
         text = f"The engine performs {first.kind}."
         yield _timer(first) if delayed else Mover("effect", text, first.id)
-    waiting = facts.unresolved(tx, task) if heeds_dependencies(pipeline, task.status) else []
+    heeds = heeds_dependencies(pipeline, task.status)
+    waiting = facts.unresolved(tx, task) if heeds else []
+    blocked = tx.knowledge.blocking(task.id) if heeds else []
+    if blocked:
+        yield Mover("dependency", " ".join(facts.blocked_by(tx, task)), blocked[0].task_id)
     if waiting:
         titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
         yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)

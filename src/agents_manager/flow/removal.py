@@ -12,7 +12,7 @@ from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ProjectInUse, TaskInUse
-from agents_manager.flow import audit, edits, pipelines, tasks
+from agents_manager.flow import audit, blockers, edits, pipelines, tasks
 from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.1
@@ -175,7 +175,10 @@ def _delete(tx: Tx, s: Services, task: Task, actor: Actor) -> Deleted:
     for other in dependents:
         rest = tuple(d for d in other.dependencies if d != task.id)
         edits.change(tx, s, other.id, {"dependencies": rest}, actor)
+    told = [b for b in tx.knowledge.blockers(task.project_id) if b.task_id == task.id]
     tx.tasks.delete(task.id)
+    held = dict.fromkeys(other for blocker in told for other in blocker.blocking_tasks)
+    blockers.wake(tx, s, (other for other in held if other != task.id))
     return Deleted(
         task, tuple(b.label for b in branches), tuple(other.id for other in dependents), None
     )

@@ -16,6 +16,7 @@ from agents_manager.domain.knowledge import (
     Fit,
     Node,
     NodeKind,
+    NodeState,
     Query,
     Source,
     Use,
@@ -39,9 +40,8 @@ _SAME = (
         NODE.project_id == bindparam("project"),
         NODE.kind == bindparam("of_kind"),
         NODE.fingerprint == bindparam("like"),
-        NODE.state.in_(STANDING),
     )
-    .order_by(NODE.number)
+    .order_by(NODE.state == NodeState.RETIRED, NODE.number)
     .limit(1)
 )
 _CHANGE = update(tables.node).where(
@@ -53,6 +53,29 @@ _MEMORY = (
     .order_by(NODE.number.desc())
     .limit(bindparam("most"))
 )
+_FINDINGS = NODES.select.where(
+    NODE.project_id == bindparam("project"),
+    NODE.state == NodeState.ACTIVE,
+    NODE.kind != NodeKind.TASK,
+).order_by(NODE.number)
+_IN_FILES = _FINDINGS.where(
+    NODE.number.in_(
+        select(tables.file.c.node).where(
+            tables.file.c.project_id == bindparam("project"), among(tables.file.c.path, "paths")
+        )
+    )
+)
+_IN_ANY_FILE = _FINDINGS.where(NODE.number.in_(select(tables.file.c.node)))
+_DOUBTFUL = [
+    NODES.select.where(NODE.project_id == bindparam("project"), text(where))
+    .order_by(NODE.number.desc())
+    .limit(bindparam("most"))
+    for where in (tables.DOUBTFUL, tables.USELESS)
+]
+_LOOK = tables.look.c
+_LOOKED = select(_LOOK.commit).where(_LOOK.project_id == bindparam("project"))
+_RELOOK = update(tables.look).where(_LOOK.project_id == bindparam("project"))
+_ADD_LOOK = insert(tables.look)
 _SAY = update(tables.source).where(SOURCE.node == bindparam("of"), SOURCE.words == "")
 
 _EDGE = tables.edge.c
@@ -169,6 +192,22 @@ class Knowledge(Notes):
 
     def ranked(self, query: Query, words: Collection[str], *, limit: int) -> list[Fit]:
         return node_search.ranked(self._session, query, words, limit)
+
+    def about(self, project_id: ProjectId, paths: Collection[str] | None) -> list[Node]:
+        if paths is None:
+            return self._nodes(_IN_ANY_FILE, {"project": project_id})
+        return self._nodes(_IN_FILES, {"project": project_id, "paths": dumps(sorted(set(paths)))})
+
+    def doubtful(self, project_id: ProjectId, *, limit: int) -> list[Node]:
+        wanted = {"project": project_id, "most": limit}
+        return [node for statement in _DOUBTFUL for node in self._nodes(statement, wanted)][:limit]
+
+    def looked(self, project_id: ProjectId) -> str | None:
+        return self._session.scalar(_LOOKED, {"project": project_id})
+
+    def look(self, project_id: ProjectId, commit: str) -> None:
+        if self._session.run(_RELOOK, {"project": project_id, "commit": commit}) == 0:
+            self._session.run(_ADD_LOOK, {"project_id": project_id, "commit": commit})
 
     def tags(self, project_id: ProjectId | None) -> Mapping[str, int]:
         of = {} if project_id is None else {"project": project_id}

@@ -31,6 +31,7 @@ _DROP_EDGES = delete(tables.edge).where(
 )
 _DROP_USES = delete(tables.use).where(tables.use.c.node_id == bindparam("id"))
 _DROP_NODE = delete(tables.node).where(NODE.number == bindparam("of"))
+_DROP_LOOK = delete(tables.look).where(tables.look.c.project_id == bindparam("project"))
 _RUNS = select(schema.run.c.id).where(schema.run.c.task_id == bindparam("task"))
 _DROP_RUNS_USES = delete(tables.use).where(tables.use.c.run_id.in_(_RUNS))
 _OWN = select(tables.blocker.c.id).where(tables.blocker.c.task_id == bindparam("task"))
@@ -60,6 +61,7 @@ def of_task(session: Session, task_id: str) -> None:
 def of_project(session: Session, project_id: str) -> None:
     for row in NODES.all(session, _OF_PROJECT, {"project": project_id}):
         _drop(session, row)
+    session.run(_DROP_LOOK, {"project": project_id})
 
 
 def _keep(session: Session, row: NodeRow, rest: list[tuple[int, str, str | None]]) -> None:

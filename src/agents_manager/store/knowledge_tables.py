@@ -35,6 +35,8 @@ def _of_node() -> Column[int]:
     return Column("node", BigInteger, ForeignKey("am_node.number"), nullable=False)
 
 
+DOUBTFUL = "state IN ('stale', 'contradicted')"
+USELESS = "used >= 5 AND helpful = 0 AND state = 'active'"
 REMEMBERED = "kind = 'gotcha' AND severity = 'high' AND state <> 'retired'"
 
 node = Table(
@@ -62,6 +64,8 @@ node = Table(
     Index(None, "project_id", "kind", "fingerprint"),
     Index(None, "words", postgresql_using="gin").ddl_if(dialect="postgresql"),
     partial("ix_am_node_memory", "project_id", "number", where=REMEMBERED, unique=False),
+    partial("ix_am_node_doubtful", "project_id", "number", where=DOUBTFUL, unique=False),
+    partial("ix_am_node_useless", "project_id", "number", where=USELESS, unique=False),
 )
 for _statement in word_index.STATEMENTS:
     _create = DDL(_statement).execute_if(dialect="sqlite")
@@ -183,4 +187,12 @@ blocked = Table(
     Column("blocker_id", Id, ForeignKey("am_blocker.id"), primary_key=True),
     Column("task_id", Id, ForeignKey("am_task.id"), primary_key=True),
     Index(None, "task_id"),
+)
+
+look = Table(
+    "am_look",
+    metadata,
+    Column("project_id", Id, ForeignKey("am_project.id"), primary_key=True),
+    # The commit of the base branch that findings were last held against.
+    *must("commit"),
 )

@@ -34,6 +34,12 @@ from agents_manager.domain.event.handoffs import (
     HandoffSaved,
 )
 from agents_manager.domain.event.happening import Level
+from agents_manager.domain.event.knowledge import (
+    BlockerRaised,
+    BlockerResolved,
+    DecisionKept,
+    KnowledgeLearned,
+)
 from agents_manager.domain.event.operation import ConfigBroken, ConfigRepaired, DiskLow
 from agents_manager.domain.event.people import (
     AnswerUndone,
@@ -220,6 +226,10 @@ Event = Annotated[
     | HandoffReturned
     | HandoffRefused
     | HandoffDisagrees
+    | KnowledgeLearned
+    | DecisionKept
+    | BlockerRaised
+    | BlockerResolved
     | Noted,
     Field(discriminator="type"),
 ]

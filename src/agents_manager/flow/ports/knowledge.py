@@ -41,7 +41,8 @@ class Knowledge(Protocol):
         ...
 
     def same(self, project_id: ProjectId, kind: NodeKind, text: str) -> Node | None:
-        """The oldest that says this, but for case, spaces and the sign at its end."""
+        """The oldest that says this, but for case, spaces and the sign at its end; a retired one
+        where there is no other."""
         ...
 
     def update(
@@ -76,6 +77,20 @@ class Knowledge(Protocol):
         Of what very many nodes have, the newest are looked at."""
         ...
 
+    def about(self, project_id: ProjectId, paths: Collection[str] | None) -> list[Node]:
+        """Active findings, told by runs or people, with a source in one of the files; None: in
+        any."""
+        ...
+
+    def doubtful(self, project_id: ProjectId, *, limit: int) -> list[Node]:
+        """What is stale, contradicted, or was told often and never helped."""
+        ...
+
+    def looked(self, project_id: ProjectId) -> str | None:
+        """The commit that findings were last held against."""
+        ...
+
+    def look(self, project_id: ProjectId, commit: str) -> None: ...
     def tags(self, project_id: ProjectId | None) -> Mapping[str, int]: ...
     def memory(self, project_id: ProjectId, *, limit: int) -> list[Node]:
         """Gotchas of high severity that were not retired, the newest first."""

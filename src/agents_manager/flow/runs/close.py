@@ -7,8 +7,11 @@ from typing import Any
 import structlog
 
 from agents_manager.domain import event, question
+from agents_manager.domain.findings import UNHELPED
 from agents_manager.domain.guards import Fired
+from agents_manager.domain.handoff import Handoff
 from agents_manager.domain.ids import RunId
+from agents_manager.domain.knowledge import KeptHandoff
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.stages.table import BY_OUTCOME
@@ -23,6 +26,7 @@ from agents_manager.flow import (
     transitions,
 )
 from agents_manager.flow.comments import Quotes
+from agents_manager.flow.memory.absorb import absorb
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import handoffs, progress, spending
@@ -55,6 +59,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
         kept = handoffs.kept(run, verdict, s.clock.now())
         if kept is not None:
             tx.knowledge.keep_handoff(kept)
+        _absorb(tx, s, run, verdict)
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
             broken = [c["output"] for c in _broken(verdict)]
@@ -151,11 +156,31 @@ def _complete(
     if review is not None:
         said = comments.kept(tx, run.task_id, review["comments"], lines)
         tx.events.add(run.task_id, _reviewed(run, review, said, verdict), actor, now)
+    if outcome not in UNHELPED:
+        tx.knowledge.helped(run.id)
     if outcome == "plan_complete":
         tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
     _go_on(tx, s, run, fired, halted=halted)
+
+
+def _absorb(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    """What the run left for the next ones, however it ended."""
+    told = verdict.get("handoff")
+    if told is None:
+        return
+    kept = KeptHandoff(
+        run_id=run.id,
+        task_id=run.task_id,
+        project_id=run.project_id,
+        handoff=Handoff.model_validate(told["document"]),
+        source=told["source"],
+        completeness=told["completeness"],
+        at=s.clock.now(),
+    )
+    commit = verdict.get("head_sha") or run.base_sha
+    absorb(tx, s, run, tx.tasks.get(run.task_id), kept, commit)
 
 
 def _of_stage(tx: Tx, s: Services, run_id: RunId, verdict: Verdict) -> None:

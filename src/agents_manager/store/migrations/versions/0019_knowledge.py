@@ -10,6 +10,8 @@ down_revision = "0018"
 
 REMEMBERED = sa.text("kind = 'gotcha' AND severity = 'high' AND state <> 'retired'")
 ACTIVE = sa.text("resolved_at IS NULL")
+DOUBTFUL = sa.text("state IN ('stale', 'contradicted')")
+USELESS = sa.text("used >= 5 AND helpful = 0 AND state = 'active'")
 
 
 def upgrade() -> None:
@@ -51,6 +53,21 @@ def upgrade() -> None:
         "ix_am_node_project_id_kind_number", "am_node", ["project_id", "kind", "number"]
     )
     op.create_index("ix_am_node_project_id_number", "am_node", ["project_id", "number"])
+    for name, where in (("doubtful", DOUBTFUL), ("useless", USELESS)):
+        op.create_index(
+            f"ix_am_node_{name}",
+            "am_node",
+            ["project_id", "number"],
+            sqlite_where=where,
+            postgresql_where=where,
+        )
+    op.create_table(
+        "am_look",
+        sa.Column("project_id", columns.Id, nullable=False),
+        sa.Column("commit", sa.String(), nullable=False),
+        sa.ForeignKeyConstraint(["project_id"], ["am_project.id"], name="fk_am_look_project_id"),
+        sa.PrimaryKeyConstraint("project_id", name="pk_am_look"),
+    )
     op.create_table(
         "am_blocker",
         sa.Column("id", columns.Id, nullable=False),
