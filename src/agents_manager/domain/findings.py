@@ -71,6 +71,34 @@ def of(handoff: Handoff, task_tags: Sequence[str]) -> Iterator[Finding]:
         )
 
 
+def decided(payload: Mapping[str, Any], response: Mapping[str, Any] | None) -> list[Finding]:
+    """What people answered to questions, or chose of options; none where they said something else,
+    such as what they think of a piece of work."""
+    if response is None:
+        return []
+    if "questions" in payload:
+        given = {answer["question_id"]: answer for answer in response.get("answers", ())}
+        asked = [q for q in payload["questions"] if q["id"] in given]
+        return [
+            _decision(q["question"], q.get("context"), given[q["id"]], "option", "text")
+            for q in asked
+        ]
+    if "options" in payload and "summary" in payload:
+        labels = {option["id"]: option["label"] for option in payload["options"]}
+        chosen = {**response, "option": labels.get(response.get("option_id"))}
+        return [_decision(payload["summary"], None, chosen, "option", "text", "instructions")]
+    return []
+
+
+def _decision(asked: str, context: str | None, answer: Mapping[str, Any], *parts: str) -> Finding:
+    said = ". ".join(str(answer[part]) for part in parts if answer.get(part))
+    return Finding(
+        kind=NodeKind.DECISION,
+        text=f"{asked} {said}",
+        detail={"question": asked, "answer": said, "reason": context or ""},
+    )
+
+
 def tags(given: Sequence[str]) -> tuple[str, ...]:
     """Lower case, with hyphens: those of tasks are anything that people wrote."""
     made = (_NO_TAG.sub("-", tag.casefold()).strip("-_")[:LONGEST_TAG] for tag in given)
@@ -122,3 +150,29 @@ def _rank(severity: Level | None) -> int:
 def looked_for_by(text: str) -> list[str]:
     """A few words that what says the same must have: long ones, as these are rare."""
     return sorted(words.telling([text], words.MOST), key=lambda word: (-len(word), word))[:6]
+
+
+Changed = Mapping[str, frozenset[str] | None]
+"""By commit, the files that are others now; None: the commit is gone, so that nobody can say."""
+
+
+def commits(nodes: Sequence[Node]) -> list[str]:
+    """Those that the files of nodes are to be held against."""
+    found = (commit for node in nodes for commit, _ in _places(node) if commit)
+    return list(dict.fromkeys(found))
+
+
+def is_stale(node: Node, changed: Changed) -> bool:
+    """Every file that it was found in is another since; what nobody can say counts as that."""
+    places = _places(node)
+    return bool(places) and all(_is_other(changed, commit, file) for commit, file in places)
+
+
+def _is_other(changed: Changed, commit: str | None, file: str) -> bool:
+    since = changed.get(commit) if commit else None
+    return since is None or file in since
+
+
+def _places(node: Node) -> list[tuple[str | None, str]]:
+    """Files, each with the commit that it was last known to hold at."""
+    return [(node.confirmed_commit or told.commit, told.file) for told in node.sources if told.file]

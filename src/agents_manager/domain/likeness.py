@@ -30,6 +30,13 @@ def alike(one: str, other: str) -> bool:
     return not any(word in TURNS or word in short for word in beyond)
 
 
+def near(one: str, other: str) -> bool:
+    """Whether a person should look if they do: most of their telling words are the same."""
+    ours, theirs = set(_telling(one)), set(_telling(other))
+    shared = len(ours & theirs)
+    return shared >= FEWEST and 4 * shared >= 3 * len(ours | theirs)
+
+
 def _beyond(same: "SequenceMatcher[str]", long: list[str]) -> list[str]:
     shared = {block.b + i for block in same.get_matching_blocks() for i in range(block.size)}
     return [word for place, word in enumerate(long) if place not in shared]

@@ -14,6 +14,7 @@ from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
 from agents_manager.flow import hooks, liveness, planning, repairs, timers
 from agents_manager.flow.liveness import SUPERVISOR
+from agents_manager.flow.memory import freshness
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.watchdog import Watchdog
 
@@ -171,4 +172,5 @@ LOOKS: tuple[Callable[[Services], Awaitable[object]], ...] = (
     look,
     disk,
     worktrees,
+    freshness.look,
 )

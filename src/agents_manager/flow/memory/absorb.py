@@ -29,7 +29,7 @@ CANDIDATES = 10
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class Told:
     node: Node
     again: bool
     """It was known before."""
@@ -54,7 +54,7 @@ def absorb(
     )
     stands_for = _of_task(tx, s, task, kept, source)
     _map(tx, s, kept, stands_for)
-    told = [_keep(tx, s, task, finding, source) for finding in findings.of(kept.handoff, task.tags)]
+    told = [keep(tx, s, task, finding, source) for finding in findings.of(kept.handoff, task.tags)]
     for one in told:
         tx.knowledge.add_edge(
             Edge(source=one.node.id, target=stands_for.id, kind=EdgeKind.FOUND_BY)
@@ -121,20 +121,21 @@ def _files(handoff: Handoff) -> Iterator[tuple[str, str, str, str]]:
         yield modified.path, modified.change_type, modified.description, modified.lines
 
 
-def _keep(tx: Tx, s: Services, task: Task, finding: Finding, source: Source) -> _Told:
+def keep(tx: Tx, s: Services, task: Task, finding: Finding, source: Source) -> Told:
+    """Where it is known already, as one more source of that."""
     source = replace(source, file=finding.file, lines=finding.lines)
     same = tx.knowledge.same(task.project_id, finding.kind, finding.text)
     known = same or _like(tx, task, finding)
     if known is None:
         node = _new(s, task, finding, source)
         tx.knowledge.add(node)
-        return _Told(node, again=False)
+        return Told(node, again=False)
     said = "" if words.normal(known.text) == words.normal(finding.text) else finding.text
     tx.knowledge.add_source(known.id, replace(source, words=said))
     changed = findings.merged(known, finding)
     if changed and known.state is not NodeState.RETIRED:
         tx.knowledge.update(known.id, source.at, **changed)
-    return _Told(known, again=True)
+    return Told(known, again=True)
 
 
 def _like(tx: Tx, task: Task, finding: Finding) -> Node | None:
