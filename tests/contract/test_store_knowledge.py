@@ -303,6 +303,42 @@ async def test_memory_is_what_is_severe_and_stands(any_store: Database) -> None:
     assert len(await any_store.read(lambda tx: tx.knowledge.memory(SHOP, limit=1))) == 1
 
 
+async def test_what_is_in_doubt_or_of_no_use_is_found(any_store: Database) -> None:
+    nodes = (
+        a_node("n1"),
+        a_node("n2", state=NodeState.STALE),
+        a_node("n3", state=NodeState.CONTRADICTED),
+        a_node("n4", used=5),
+        a_node("n5", used=5, helpful=1),
+        a_node("n6", used=5, state=NodeState.RETIRED),
+    )
+    await any_store.write(lambda tx: set_up(tx, *nodes))
+    doubtful = await any_store.read(lambda tx: tx.knowledge.doubtful(SHOP, limit=9))
+    assert [node.id for node in doubtful] == ["n3", "n2", "n4"]
+    assert len(await any_store.read(lambda tx: tx.knowledge.doubtful(SHOP, limit=1))) == 1
+
+
+async def test_active_findings_are_found_by_the_files_they_come_from(any_store: Database) -> None:
+    nodes = (*THREE, a_node("n4", kind=NodeKind.TASK), a_node("n5", state=NodeState.RETIRED))
+    await any_store.write(lambda tx: set_up(tx, *nodes))
+
+    async def about(paths: list[str] | None) -> list[str]:
+        found = await any_store.read(lambda tx: tx.knowledge.about(SHOP, paths))
+        return [node.id for node in found]
+
+    assert await about(["src/auth/jwt.ts", "else"]) == ["n1"]
+    assert await about([]) == []
+    assert await about(None) == ["n1", "n2"]
+
+
+async def test_it_is_known_where_the_last_look_was(any_store: Database) -> None:
+    await any_store.write(set_up)
+    assert await any_store.read(lambda tx: tx.knowledge.looked(SHOP)) is None
+    for commit in ("a" * 40, "b" * 40):
+        await any_store.write(lambda tx, c=commit: tx.knowledge.look(SHOP, c))
+        assert await any_store.read(lambda tx: tx.knowledge.looked(SHOP)) == commit
+
+
 async def test_uses_and_what_came_of_them_are_counted_once(any_store: Database) -> None:
     await any_store.write(lambda tx: set_up(tx, *THREE))
     uses = [
@@ -428,6 +464,7 @@ async def test_a_project_goes_with_what_was_brought_into_it(any_store: Database)
     await any_store.write(lambda tx: set_up(tx, brought))
 
     def remove(tx: Tx) -> None:
+        tx.knowledge.look(SHOP, "a" * 40)
         for task in (T1, T2):
             tx.tasks.delete(task)
         tx.projects.delete(SHOP)

@@ -8,6 +8,7 @@ import pytest
 
 from agents_manager.domain.cost import By
 from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.knowledge import NodeKind, Query
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import Database
 from tests.contract.store_values import NOW, furnish
@@ -60,6 +61,31 @@ async def test_open_questions_are_not_gone_through_for_every_idle_task(store: Da
     for_each = plan[next(i for i, step in enumerate(plan) if "CORRELATED" in step) :]
     assert [step for step in plan if "am_prompt" in step]
     assert [step for step in for_each if "am_prompt" in step and "(task_id=?)" not in step] == []
+
+
+KNOWN: dict[str, Callable[[Tx], object]] = {
+    "newest": lambda tx: tx.knowledge.search(Query(project_id=SHOP), limit=9),
+    "kinds": lambda tx: tx.knowledge.same(SHOP, NodeKind.GOTCHA, "x"),
+    "words": lambda tx: tx.knowledge.ranked(Query(project_id=SHOP), ["x"], limit=9),
+    "tags": lambda tx: tx.knowledge.ranked(Query(project_id=SHOP, tags=("x",)), [], limit=9),
+    "files": lambda tx: tx.knowledge.ranked(Query(project_id=SHOP, files=("x",)), [], limit=9),
+    "memory": lambda tx: tx.knowledge.memory(SHOP, limit=9),
+    "doubtful": lambda tx: tx.knowledge.doubtful(SHOP, limit=9),
+    "blocking": lambda tx: tx.knowledge.blocking(TaskId("task-1")),
+    "map": lambda tx: tx.knowledge.files(SHOP, under="src", limit=9),
+    "of-task": lambda tx: tx.knowledge.of_task(TaskId("task-1")),
+    "about": lambda tx: tx.knowledge.about(SHOP, ["x"]),
+}
+
+
+@pytest.mark.parametrize("asked", KNOWN)
+async def test_what_is_known_is_looked_up_however_much_it_is(store: Database, asked: str) -> None:
+    await store.write(furnish)
+    plan = await planned(store, KNOWN[asked])
+    whole = [step for step in plan if step.startswith("SCAN") and "INDEX" not in step]
+    # What FTS5 asks of its own tables is its own matter.
+    own = ("json_each", "fts_am_node")
+    assert [step for step in whole if not any(name in step for name in own)] == []
 
 
 FIGURES: dict[str, Callable[[Tx], object]] = {

@@ -8,7 +8,7 @@ from agents_manager.domain.words import COMMON, in_order, normal
 
 FEWEST = 3
 """Telling words that two texts share at least; of shorter ones every word counts."""
-BEYOND = 4
+BEYOND = 3
 """The longer one may have one more word for each so many that they share."""
 MOST = 200
 _TURNS = "against but cannot except instead never no none not old only unless until without"
