@@ -142,6 +142,12 @@ EXAMPLES: dict[str, Any] = {
     "final_status": "success",
     "builder.strayed.agent": "build-agent-2",
     "builder.strayed.files": ["setup.py"],
+    "knowledge.learned.nodes": ["7a8b9c0d1e2f3a4b", "8b9c0d1e2f3a4b5c"],
+    "knowledge.learned.again": ["9c0d1e2f3a4b5c6d"],
+    "knowledge.decided.text": "Where are tokens kept? In cookies",
+    "told": "There is no key for the payment service",
+    "tasks": ["1a2b3c4d5e6f7a8b"],
+    "blocker.resolved.note": "It is in the keyring",
     "work.discarded.role": "test-agent",
 }
 
