@@ -174,6 +174,14 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What a task was nearly told."""
+
+    node: Node
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """A node that was put into the prompt of a run."""
 
