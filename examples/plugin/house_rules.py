@@ -1,6 +1,6 @@
-"""A plugin with a guard, a hook and an outcome: the rules of one house."""
+"""A plugin with a guard, a hook, an outcome and a ranker: the rules of one house."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,13 @@ def write_down(call: HookCall) -> None:
         )
 
 
+def same_shop(about: str, findings: Sequence[str]) -> list[float]:
+    """What was found out about a shop fits whatever is done about shops. A ranker that is worth its
+    name would compare embeddings here."""
+    shop = "shop" in about.lower()
+    return [1.0 if shop and "shop" in finding.lower() else 0.0 for finding in findings]
+
+
 TICKET_FILED = Outcome(
     name="ticket_filed",
     description="You filed a ticket instead of changing code.",
@@ -53,3 +60,4 @@ def register(add: Additions) -> None:
     add.guard("few_rounds", few_rounds, params=Rounds)
     add.hook("write_down", write_down, policy="required")
     add.outcome(TICKET_FILED)
+    add.ranker("same_shop", same_shop)

@@ -1,6 +1,6 @@
-"""Guards, hooks and outcomes of installed packages. A package names a function in the entry point
-group `agents_manager.plugins`; the function is handed an `Additions`. What is wrong with one plugin
-is on record with its name, and takes nothing from the others."""
+"""Guards, hooks, outcomes and rankers of installed packages. A package names a function in the
+entry point group `agents_manager.plugins`; the function is handed an `Additions`. What is wrong
+with one plugin is on record with its name, and takes nothing from the others."""
 
 import inspect
 import re
@@ -17,7 +17,7 @@ from agents_manager.domain.names import visible
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.payload import NeedsInfo, OptionsProposed, ProposeSplit
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, Policy, PromptType
-from agents_manager.domain.plugin import HookFunction, Plugin
+from agents_manager.domain.plugin import HookFunction, Plugin, Ranker
 from agents_manager.domain.registry import Registry
 from agents_manager.errors import InvalidInput
 
@@ -79,6 +79,13 @@ class Additions:
         outcomes = {**self.registry.outcomes, outcome.name: outcome}
         self.registry = replace(self.registry, outcomes=outcomes)
 
+    def ranker(self, name: str, rank: Ranker) -> None:
+        """A function that says how well findings fit a task, such as by embeddings. It is called
+        while a prompt is written, so it must be quick."""
+        self._free("ranker", name, self.registry.rankers)
+        _plain("ranker", name, rank)
+        self.registry = replace(self.registry, rankers={**self.registry.rankers, name: rank})
+
     def added(self, kind: str) -> tuple[str, ...]:
         before, after = getattr(self._known, kind), getattr(self.registry, kind)
         return tuple(name for name in after if name not in before)
@@ -137,6 +144,7 @@ def load(known: Registry, chosen: Collection[str] | None) -> Registry:
                 guards=additions.added("guards"),
                 hooks=additions.added("hooks"),
                 outcomes=additions.added("outcomes"),
+                rankers=additions.added("rankers"),
             )
         )
     seen = {_canonical(plugin.package) for plugin in plugins}

@@ -30,6 +30,7 @@ async def test_plugins_are_listed_with_what_they_register(
         "guards": ["few_rounds"],
         "hooks": ["write_down"],
         "outcomes": ["ticket_filed"],
+        "rankers": ["same_shop"],
         "error": None,
     }
     assert (broken["package"], broken["guards"]) == ("zz-broken", [])

@@ -1,6 +1,6 @@
 """Plugins as values: what a package added, and what a hook of one is told."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ class Plugin:
     guards: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
+    rankers: tuple[str, ...] = ()
     error: str | None = None
     """Why nothing of it is registered."""
 
@@ -55,5 +56,7 @@ class HookCall:
     """The move that the hook belongs to."""
 
 
+Ranker = Callable[[str, Sequence[str]], Sequence[float]]
+"""Told what a task is about and the texts of findings: how well each fits, from 0 to 1."""
 HookFunction = Callable[[HookCall], None]
 """Called in a thread. HookFailed ends the effect, any other error is tried again first."""

@@ -21,7 +21,7 @@ from agents_manager.domain.pipeline import (
     faults,
     no_status,
 )
-from agents_manager.domain.plugin import Borrowed, HookFunction, Plugin
+from agents_manager.domain.plugin import Borrowed, HookFunction, Plugin, Ranker
 from agents_manager.errors import InvalidPipeline, closest
 
 
@@ -36,13 +36,15 @@ class Registry:
     """What a hook can be told, of those that are held to it."""
     handlers: Mapping[str, HookFunction] = field(default_factory=dict[str, HookFunction])
     """What performs the hooks of plugins."""
+    rankers: Mapping[str, Ranker] = field(default_factory=dict[str, Ranker])
+    """What plugins choose findings for a task by, beside words, tags and files."""
     plugins: tuple[Plugin, ...] = ()
 
     def policy(self, hook: HookSpec) -> Policy:
         return hook.policy or self.hooks[hook.type]
 
     def source(self, kind: str, name: str) -> str | None:
-        """The plugin that registered a guard, hook or outcome; None of what is built in."""
+        """The plugin that registered a guard, hook, outcome or ranker; None of what is built in."""
         return next((p.title for p in self.plugins if name in getattr(p, f"{kind}s")), None)
 
     def borrowed(self, pipeline: Pipeline) -> list[Borrowed]:

@@ -1,4 +1,4 @@
-// From openapi.json 773da0c1e99850a4dfc9a6b8c21591c0a530e01b53c03ce34dbb87398172bbaa; write it again with: npm run api
+// From openapi.json 8d9468954ab9e41a6c7499924077d705ade41778f833e181a9d6e4b8152dd380; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -3317,6 +3317,8 @@ export interface components {
             hooks: string[];
             /** Outcomes */
             outcomes: string[];
+            /** Rankers */
+            rankers: string[];
             /** Error */
             error: string | null;
         };

@@ -107,6 +107,7 @@ class Plugin(schemas.Out):
     guards: list[str]
     hooks: list[str]
     outcomes: list[str]
+    rankers: list[str]
     error: str | None
     """Why nothing of it is registered."""
 

@@ -153,7 +153,7 @@ def plugins(found: Sequence[Plugin]) -> Iterator[Block]:
         yield Line("No installed package registers a plugin.")
         return
     yield Table(
-        ("PACKAGE", "VERSION", "ENTRY POINT", "GUARDS", "HOOKS", "OUTCOMES"),
+        ("PACKAGE", "VERSION", "ENTRY POINT", "GUARDS", "HOOKS", "OUTCOMES", "RANKERS"),
         [
             (
                 p.package,
@@ -162,6 +162,7 @@ def plugins(found: Sequence[Plugin]) -> Iterator[Block]:
                 "NOT USED" if p.error else ", ".join(p.guards),
                 ", ".join(p.hooks),
                 ", ".join(p.outcomes),
+                ", ".join(p.rankers),
             )
             for p in found
         ],
