@@ -1,18 +1,26 @@
 """MCP over HTTP for the agents of runs: one endpoint a run, which the run's token alone opens and
-which does nothing but take the run's outcome, its handoff and whom it wants to have run again."""
+which does nothing but take the run's outcome, its handoff and whom it wants to have run again, and
+look up what its project found out."""
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager.domain import payload as payloads
-from agents_manager.domain import strict_json
+from agents_manager.domain import recall, strict_json
 from agents_manager.domain.handoff import Handoff, HandoffOutcome
 from agents_manager.domain.handoff_faults import told
 from agents_manager.domain.outcome import Malformed
 from agents_manager.domain.stages import request as requests
 from agents_manager.domain.stages import table
-from agents_manager.errors import AgentsManagerError, NotFound, TooLarge, Unauthenticated
+from agents_manager.errors import (
+    AgentsManagerError,
+    InvalidInput,
+    NotFound,
+    TooLarge,
+    Unauthenticated,
+)
+from agents_manager.flow.memory import lookup
 from agents_manager.flow.ports import Services
 from agents_manager.flow.runs import reporting
 from agents_manager.flow.runs.reporting import Reporter
@@ -66,7 +74,7 @@ async def _answer(s: Services, request: Request) -> Response:
     except ValueError as error:
         fault = protocol.error(None, protocol.PARSE_ERROR, f"The message is not JSON: {error}.")
         return JSONResponse(fault, 400)
-    tools = [_report_outcome(reporter), _save_handoff(s, reporter)]
+    tools = [_report_outcome(reporter), _save_handoff(s, reporter), _search_knowledge(s, reporter)]
     if reporter.stage:
         tools.append(_request_agent(reporter))
     said = await protocol.answer(message, tools, INSTRUCTIONS)
@@ -128,6 +136,37 @@ def _save_handoff(s: Services, reporter: Reporter) -> Tool:
             "type": "object",
             "properties": {**sections, "outcome": {"type": "string", "enum": [*HandoffOutcome]}},
             "required": ["outcome"],
+            "additionalProperties": False,
+        },
+        call=call,
+    )
+
+
+def _search_knowledge(s: Services, reporter: Reporter) -> Tool:
+    async def call(given: Json) -> Said:
+        try:
+            return Said(await lookup.search(s, reporter.project_id, given))
+        except InvalidInput as error:
+            return Said(f"Not searched: {error.message}", wrong=True)
+
+    return Tool(
+        name="search_knowledge",
+        description=(
+            "Searches what agents found out in this project: patterns, gotchas, decisions and open"
+            " questions. Gives those with any of the words and tags, the best first."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "maxLength": lookup.MAX_TEXT},
+                "tags": {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "maxItems": lookup.MAX_TAGS,
+                },
+                "kinds": {"type": "array", "items": {"enum": [*recall.KINDS]}},
+                "limit": {"type": "integer", "minimum": 1, "maximum": lookup.MOST},
+            },
             "additionalProperties": False,
         },
         call=call,
