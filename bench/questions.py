@@ -17,6 +17,7 @@ NAMES = (
     "lint",
     "context",
     "staged",
+    "knowledge",
     "tasks",
     "board",
     "web",
