@@ -5,11 +5,14 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import event, pipeline
+from agents_manager.domain.handoff import Level
 from agents_manager.domain.ids import EffectId, RunId, TaskId
+from agents_manager.domain.knowledge import NodeKind, NodeState
 from agents_manager.domain.phase import Phase, PhaseStatus
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import PromptStatus
@@ -20,6 +23,7 @@ from agents_manager.flow.runs import brief
 from tests.asking import Clock, seated
 from tests.contract import store_values as values
 from tests.contract.store_values import later
+from tests.knowledge import finding, gotcha, left, pattern
 from tests.repos import commit, make_repo, run
 
 FOLDER = Path(__file__).parent / "golden"
@@ -133,6 +137,7 @@ async def prompts(folder: Path) -> dict[str, str]:
     (repo / ".agents-manager" / "instructions.md").write_text(INSTRUCTIONS)
     clock = Clock(later(1000))
     async with seated(folder / "home", repo, "", clock) as table:
+        await table.s.store.write(lambda tx: _found_before(tx, table.s, table.project))
         return {mode: await _prompt(table.s, table.project, mode, made_on) for mode in MODES}
 
 
@@ -177,6 +182,8 @@ def happened(tx: Tx, project: Project, mode: str, made_on: str) -> None:
             pipeline_version=version,
             status=status,
             plan="1. The form\n2. The limit",
+            tags=("auth",),
+            dependencies=("task-first",),
         )
     )
     _phases(tx, task)
@@ -190,6 +197,27 @@ def happened(tx: Tx, project: Project, mode: str, made_on: str) -> None:
     ):
         tx.events.add(TaskId(task), note, SYSTEM, values.NOW)
     _comments(tx, task, made_on)
+
+
+def _found_before(tx: Tx, s: Services, project: Project) -> None:
+    """What a task before all of them left, and what the project knows."""
+    version = tx.pipelines.get("simple").version
+    of_simple = {"pipeline_id": "simple", "pipeline_version": version, "status": "done"}
+    first = values.a_task("task-first", project_id=project.id, title="Add a field", **of_simple)
+    tx.tasks.add(first)
+    gotchas = [gotcha(HOSTILE, "medium"), gotcha("Nobody cares", "low")]
+    steps = [{"step": "Add the limit", "priority": "high", "depends_on": ["src/auth.ts"]}]
+    handoff = {
+        "dependencies_for_next": [{"file": "src/auth.ts", "reason": "The form\nposts | there"}],
+        "patterns_discovered": [pattern("Use the helper", "auth")],
+        "gotchas": gotchas,
+        "suggested_next_steps": steps,
+    }
+    left(tx, s, first, "first-run", handoff)
+    severe = finding("Tokens leak", NodeKind.GOTCHA, severity=Level.HIGH)
+    stale = finding("Sign cookies", tags=("auth",), state=NodeState.STALE)
+    for node in (severe, stale):
+        tx.knowledge.add(replace(node, project_id=project.id))
 
 
 def _comments(tx: Tx, task: str, made_on: str) -> None:

@@ -67,7 +67,8 @@ def _told(prompt: Prompt, threads: Threads) -> str:
     response = prompt.response or {}
     match prompt.type:
         case PromptType.INFO_REQUEST if "questions" in prompt.payload:
-            return _questions(prompt.payload, response)
+            asker = "A task before this one asked" if prompt.resume.holds else "You asked"
+            return _questions(prompt.payload, response, asker)
         case PromptType.INFO_REQUEST if form.is_form(prompt.payload):
             return _form(form.Form(**prompt.payload), response)
         case PromptType.INFO_REQUEST:
@@ -92,17 +93,17 @@ def _reviewed(payload: Mapping[str, Any]) -> str:
     return f"Version {payload['version']} of t{name}" if payload.get("version") else f"T{name}"
 
 
-def _questions(payload: Mapping[str, Any], response: Mapping[str, Any]) -> str:
+def _questions(payload: Mapping[str, Any], response: Mapping[str, Any], asker: str) -> str:
     given = {a["question_id"]: a for a in response["answers"]}
     return "\n\n".join(
-        _question(question, given[question["id"]])
+        _question(question, given[question["id"]], asker)
         for question in payload["questions"]
         if question["id"] in given
     )
 
 
-def _question(question: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    lines = [f"You asked: {indented(question['question'])}"]
+def _question(question: Mapping[str, Any], answer: Mapping[str, Any], asker: str) -> str:
+    lines = [f"{asker}: {indented(question['question'])}"]
     if question.get("context"):
         lines.append(f"  {indented(question['context'])}")
     lines += [_option(number, o) for number, o in enumerate(question.get("options") or (), 1)]

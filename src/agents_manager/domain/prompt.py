@@ -54,6 +54,8 @@ class ResumePoint(Value):
     agent: str | None = None
     session: str | None = None
     run: str | None = None
+    holds: bool = False
+    """The run has not begun and waits for the answer; nothing is moved by it."""
 
 
 class Undo(Value):
@@ -113,6 +115,11 @@ class Prompt:
     answer_key: str | None
     undo: Undo | None
     """None: the answer cannot be taken back."""
+
+    @property
+    def beside(self) -> bool:
+        """Whether its answer moves nothing in the graph."""
+        return self.type in BESIDE or self.resume.holds
 
     @property
     def undo_until(self) -> datetime | None:

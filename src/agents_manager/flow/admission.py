@@ -1,5 +1,6 @@
-"""Whether a run may begin now: how many go on already, and whether the project's settings can be
-read. Why it waits is kept with its effect, so that everybody can see it."""
+"""Whether a run may begin now: how many go on already, whether the project's settings can be read,
+and whether a question has to be answered first. Why it waits is kept with its effect, so that
+everybody can see it."""
 
 from collections.abc import Sequence
 
@@ -7,6 +8,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow
 from agents_manager.errors import InvalidConfig
+from agents_manager.flow.memory import questions
 from agents_manager.flow.ports import Services, Tx
 
 WAITS = "waits"
@@ -26,6 +28,9 @@ def full(s: Services, running: int) -> str | None:
 def held(tx: Tx, s: Services, start: EffectRow, running: Sequence[EffectRow]) -> str | None:
     """Why a run must wait beside those that go on; None if it need not."""
     run = _run(tx, start)
+    asked = questions.holds(tx, run.task_id)
+    if asked is not None:
+        return asked
     project = tx.projects.get(run.project_id)
     try:
         config = s.configs.of(project, run)

@@ -12,7 +12,6 @@ from agents_manager.domain.ids import HistoryId, PromptId, RunId, TaskId
 from agents_manager.domain.pipeline import Pipeline, PromptType
 from agents_manager.domain.prompt import (
     ADMIN,
-    BESIDE,
     Choice,
     Prompt,
     PromptStatus,
@@ -97,9 +96,7 @@ def open_prompt(
 def reopen(tx: Tx, s: Services, task: Task, history_id: HistoryId, note: str) -> None:
     """Asks again what was asked when the task last waited here, and says what failed."""
     here = {h.id for h in facts.past(tx, task.id) if h.to == task.status}
-    waited = [
-        p for p in tx.prompts.of_task(task.id) if p.type not in BESIDE and p.history_id in here
-    ]
+    waited = [p for p in tx.prompts.of_task(task.id) if not p.beside and p.history_id in here]
     if waited:
         ask_again(tx, s, task, waited[-1], history_id, note)
 

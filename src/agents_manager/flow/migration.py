@@ -17,7 +17,7 @@ from agents_manager.domain.pipeline import (
     TriggerType,
     no_status,
 )
-from agents_manager.domain.prompt import BESIDE, Choice, ChoicePayload, Prompt, PromptStatus
+from agents_manager.domain.prompt import Choice, ChoicePayload, Prompt, PromptStatus
 from agents_manager.domain.question import Ask
 from agents_manager.domain.task import Actor, Task
 from agents_manager.errors import InvalidInput, TransitionRefused
@@ -207,7 +207,7 @@ def _kept(tx: Tx, target: Pipeline, task: Task, to: str) -> Prompt | None:
     """The open question, if the status asks the same and the graph takes its answer."""
     wanted = target.status(to).prompt
     for prompt in tx.prompts.pending(task.id):
-        if prompt.type in BESIDE or (wanted and wanted.type is not prompt.type):
+        if prompt.beside or (wanted and wanted.type is not prompt.type):
             continue
         answer = question.fired_by(prompt.type, prompt.payload, {})
         if any(matches(t.trigger, t.guards, answer) for t in target.leaving(to)):

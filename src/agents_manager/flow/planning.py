@@ -28,6 +28,7 @@ from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
 from agents_manager.flow import agents, phases, stages
+from agents_manager.flow.memory import questions
 from agents_manager.flow.ports import Services, Tx
 
 DEFAULT_MODE = "implement"
@@ -49,7 +50,7 @@ def effects(
     made: dict[int, str] = {}
     for position, hook in enumerate(hooks):
         effect_id = EffectId(f"{history_id}-{position}")
-        effect = _effect(tx, s, task, hook, fired, effect_id, resume, own)
+        effect = _effect(tx, s, task, hook, fired, effect_id, history_id, resume, own)
         if effect is None:
             continue
         policy = s.registry.policy(hook)
@@ -126,6 +127,7 @@ def _effect(
     hook: HookSpec,
     fired: Fired,
     effect_id: EffectId,
+    history_id: HistoryId,
     resume: ResumePoint,
     own: Mapping[str, Any],
 ) -> Effect | None:
@@ -133,6 +135,7 @@ def _effect(
         case "start_agent" | "start_phase_agent":
             run_id = _queue_run(tx, s, task, hook, effect_id, resume, own)
             stages.begun(tx, s, task, run_id, fired)
+            questions.ask_first(tx, s, task, run_id, history_id)
             return StartAgent(run_id=run_id)
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")

@@ -178,7 +178,8 @@ def _answer(
     if prompt.expires_at is not None and prompt.expires_at <= now:
         raise _expired(prompt)
     response = validate_answer(prompt.type, prompt.payload, raw)
-    held = undoing.before(tx, prompt) if delay_s and prompt.type is not _PERMISSION else None
+    at_once = prompt.type is _PERMISSION or prompt.resume.holds
+    held = undoing.before(tx, prompt) if delay_s and not at_once else None
     won = tx.prompts.close(
         prompt.id,
         status=PromptStatus.RESPONDED,
@@ -191,18 +192,23 @@ def _answer(
     if not won:
         raise _too_late(tx, tx.prompts.get(prompt.id))
     tx.events.add(prompt.task_id, _answered(tx, prompt, response, actor, lines), actor, now)
+    _follow(tx, s, prompt, response, actor)
+    if held is not None:
+        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
+    return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
+
+
+def _follow(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:
+    """What the answer leads to."""
     if prompt.type is PromptType.BUDGET:
         budgets.answer(tx, s, prompt, BudgetAnswer.model_validate(response), actor)
     elif prompt.type is PromptType.CHOICE:
         _choose(tx, s, prompt, response, actor)
     elif prompt.type is _PERMISSION:  # The run that asked for it is waiting, and goes on.
-        _told_permission(tx, prompt, response, actor, now)
-    else:
+        _told_permission(tx, prompt, response, actor, s.clock.now())
+    elif not prompt.resume.holds:  # Else a run waits to begin, and is handed out after the commit.
         fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
         _fire(tx, s, prompt, fired, actor)
-    if held is not None:
-        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
-    return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
 
 
 def _told_permission(

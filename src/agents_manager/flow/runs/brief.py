@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
@@ -23,9 +23,11 @@ from agents_manager.domain.task import Artifact, ArtifactType, Project, PullRequ
 from agents_manager.domain.trail import arrival
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import branches, comments, facts, retries, stages
+from agents_manager.flow.memory import recall
+from agents_manager.flow.memory.recall import Recalled
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import notes, stage_sections, transcripts
+from agents_manager.flow.runs import memory_sections, notes, stage_sections, transcripts
 from agents_manager.flow.runs.prepare import of
 
 ANSWER = "The latest answer"
@@ -47,6 +49,7 @@ WORKSPACE = "Your workspace"
 BUDGETS: Mapping[str, int] = {
     TRANSCRIPT: 24_000,
     DOCUMENTS: 16_000,
+    **memory_sections.BUDGETS,
     ARTIFACTS: 4_000,
     RUNS: 4_000,
     WORKSPACE: 4_000,
@@ -71,19 +74,37 @@ LINE = 500
 MAX_OUTPUT = 2_000
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What others said before the run."""
+
+    transcript: Sequence[str] = ()
+    said: Sequence[Comment] = ()
+    memory: Sequence[Section] = ()
+
+
+NOTHING = Heard()
+
+
 async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     agent = _agent(s, run, project)
     earlier: Sequence[str] = ()
     if run.session is None or agent is None or not agent.capabilities.resumes:
         earlier = await _earlier(s, run, project)
-    text = await _written(s, run, task, project, agent, earlier)
-    await s.store.write(lambda tx: tx.runs.update(run_id, prompt=text))
+    text, known = await _written(s, run, task, project, agent, earlier)
+
+    def write(tx: Tx) -> None:
+        tx.runs.update(run_id, prompt=text)
+        recall.note(tx, s, run, known.hits)
+
+    await s.store.write(write)
 
 
 async def anew(s: Services, run: Run, task: Task, project: Project, agent: Agent) -> str:
     """What the agent is told where the session is gone that it was to go on with."""
-    return await _written(s, run, task, project, agent, await _earlier(s, run, project))
+    text, _ = await _written(s, run, task, project, agent, await _earlier(s, run, project))
+    return text
 
 
 async def _earlier(s: Services, run: Run, project: Project) -> list[str]:
@@ -99,16 +120,29 @@ async def _written(
     project: Project,
     agent: Agent | None,
     earlier: Sequence[str],
-) -> str:
+) -> tuple[str, Recalled]:
     registry = registry_of(s, project)
     instructions = s.configs.of(project).instructions
     how_to_end = agent.how_to_end if agent else ""
     said = await _said(s, run, task, project)
-    parts = await s.store.read(
-        lambda tx: sections(tx, s, run, task, registry, how_to_end, instructions, earlier, said)
-    )
+    touched = await recall.touched(s, task)
+
+    def read(tx: Tx) -> tuple[list[Section], Recalled]:
+        known = _recalled(tx, s, run, task, touched)
+        heard = Heard(earlier, said, memory_sections.of(tx, run, task, known))
+        return sections(tx, s, run, task, registry, how_to_end, instructions, heard), known
+
+    parts, known = await s.store.read(read)
     there = {part.heading for part in parts}
-    return _addition(agent) + context.assembled(parts, [name for name in BUDGETS if name in there])
+    text = context.assembled(parts, [name for name in BUDGETS if name in there])
+    return _addition(agent) + text, known
+
+
+def _recalled(tx: Tx, s: Services, run: Run, task: Task, touched: Sequence[str]) -> Recalled:
+    phases = tx.phases.of_task(task.id)
+    now = next((p for p in phases if p.id == run.phase_id), None)
+    wide = memory_sections.wide(run)
+    return recall.recalled(tx, s, task, phases, now, touched=touched, wide=wide)
 
 
 async def _said(s: Services, run: Run, task: Task, project: Project) -> list[Comment]:
@@ -146,8 +180,7 @@ def sections(
     registry: Registry,
     how_to_end: str = "",
     instructions: str = "",
-    transcript: Sequence[str] = (),
-    said: Sequence[Comment] = (),
+    heard: Heard = NOTHING,
 ) -> list[Section]:
     """Everything the agent is told, in order."""
     prompts = [p for p in tx.prompts.of_task(task.id) if p.status is PromptStatus.RESPONDED]
@@ -156,13 +189,13 @@ def sections(
     artifacts = tx.tasks.artifacts(task.id)
     rules = s.configs.of(tx.projects.get(run.project_id), run).workspace
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
-    threads = conversation.threads(said)
+    threads = conversation.threads(heard.said)
     rounds = conversation.rounds(prompts, runs, run, threads)
     known = stages.of(tx, task) if run.mode in BY_ROLE else None
     again = known.before(run).unfinished(run.mode) if known else retries.automatic(tx, run)
     request = replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts))
     workspace = notes.of_workspace(tx, run, rules)
-    heard = known is None or run.mode in WRITERS
+    listens = known is None or run.mode in WRITERS
     about = [
         _quote(PHASE, _phase(phases, run), f"am phase list {task.id}"),
         request,
@@ -183,11 +216,14 @@ def sections(
     return [
         _ours("Instructions", _instructions(s, run)),
         *about,
+        *heard.memory,
         _quote(EXCHANGE, conversation.exchange(prompts, runs, run, threads), show, newest=True),
-        _comments([c for c in said if heard and not c.review], f"am comment list {task.id}"),
+        _comments(
+            [c for c in heard.said if listens and not c.review], f"am comment list {task.id}"
+        ),
         _review(rounds, run, f" {HEED}" if threads else "", show),
         _list(RUNS, [] if known else _runs(runs), f"am run list --task {task.id}", newest=True),
-        _quote(TRANSCRIPT, transcript, f"am run transcript {last}", newest=True),
+        _quote(TRANSCRIPT, heard.transcript, f"am run transcript {last}", newest=True),
         _failed(bool(again), runs, last),
         _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
         _ours("Requests", stage_sections.how_to_request(s, run) if known else ""),
