@@ -269,7 +269,9 @@ def test_of_several_the_message_comes_before_the_file(tmp_path: Path) -> None:
     file = tmp_path / handoffs.FILE
     file.write_text("## Handoff\noutcome: failed\n")
     handoffs._put_aside(file, tmp_path / handoffs.LEFT)  # pyright: ignore[reportPrivateUsage]
-    assert handoffs.found(tmp_path, "## Handoff\noutcome: partial")["value"] == {
-        "outcome": "partial"
-    }
-    assert handoffs.found(tmp_path, "words")["value"] == {"outcome": "failed"}
+    of_both = handoffs.found(tmp_path, "## Handoff\noutcome: partial")
+    assert of_both is not None
+    assert of_both["value"] == {"outcome": "partial"}
+    of_one = handoffs.found(tmp_path, "words")
+    assert of_one is not None
+    assert of_one["value"] == {"outcome": "failed"}

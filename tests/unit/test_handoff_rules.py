@@ -5,9 +5,15 @@ from typing import Any
 import pytest
 
 from agents_manager.domain.change import ChangedFile, FileStatus
-from agents_manager.domain.handoff import MAX_FILES, MAX_ITEMS, MAX_TEXT, Handoff
+from agents_manager.domain.handoff import (
+    MAX_FILES,
+    MAX_ITEMS,
+    MAX_TEXT,
+    Handoff,
+    HandoffOutcome,
+)
 from agents_manager.domain.handoff_faults import MAX_TOLD, told
-from agents_manager.domain.handoff_rules import check, completeness, named_tasks
+from agents_manager.domain.handoff_rules import check, completeness, disagrees, named_tasks
 from agents_manager.domain.ids import TaskId
 
 BLOCKER = {
@@ -339,3 +345,25 @@ def test_completeness_is_the_share_of_the_sections_that_are_there() -> None:
     assert completeness(taken(whole), changed=True) == 0.83
     assert completeness(taken({**whole, "files_created": [created("a")]}), changed=True) == 1
     assert completeness(taken({**whole, "open_questions": []}), changed=False) == 1
+
+
+# ------------------------------------------------------------------------------- beside the outcome
+
+
+@pytest.mark.parametrize(
+    ("handoff", "outcome", "asks", "told"),
+    [
+        ("completed", "pr_ready", False, False),
+        ("partial", "pr_ready", False, False),
+        ("failed", "pr_ready", False, True),
+        ("blocked", "approved", False, True),
+        ("failed", "changes_requested", False, False),
+        ("failed", "test_report", False, False),
+        ("completed", "needs_info", True, True),
+        ("blocked", "needs_info", True, False),
+        ("completed", "", False, True),
+        ("failed", "", False, False),
+    ],
+)
+def test_whether_it_tells_another_end(handoff: str, outcome: str, asks: bool, told: bool) -> None:
+    assert disagrees(HandoffOutcome(handoff), outcome, asks=asks) is told

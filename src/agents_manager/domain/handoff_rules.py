@@ -79,10 +79,10 @@ def named_tasks(value: Any) -> list[str]:
     return list(dict.fromkeys(name for _, name in _tasks(given)))
 
 
-def disagrees(handoff: HandoffOutcome, outcome: str | None, *, asks: bool, failed: bool) -> bool:
-    """Whether the note tells another end of the run than its typed outcome, which counts. `asks`:
-    that outcome is a question to a person."""
-    if failed or asks:
+def disagrees(handoff: HandoffOutcome, outcome: str, *, asks: bool) -> bool:
+    """Whether the note tells another end of the run than its typed outcome, which counts; a run
+    that failed has none. `asks`: that outcome is a question to a person."""
+    if not outcome or asks:
         return handoff is HandoffOutcome.COMPLETED
     ill = handoff in (HandoffOutcome.FAILED, HandoffOutcome.BLOCKED)
     return ill and outcome not in (*_ENDS_ILL, *BY_OUTCOME)

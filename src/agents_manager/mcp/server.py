@@ -33,8 +33,9 @@ MAX_BYTES = 2 * payloads.MAX_BYTES
 MAX_DEPTH = payloads.MAX_DEPTH + 8
 
 INSTRUCTIONS = (
-    "Report the outcome of your work with report_outcome when it is done, then end with your final"
-    " message. It needs no outcome block then."
+    "When your work is done, save your handoff with save_handoff and report the outcome with"
+    " report_outcome, then end with your final message. It needs no handoff and no outcome block"
+    " then."
 )
 
 

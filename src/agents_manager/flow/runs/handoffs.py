@@ -58,9 +58,10 @@ class Note:
 async def put_aside(run: Run, project: Project, directory: Path, s: Services) -> None:
     """Takes the agent's file out of the workspace before its work is committed, so that no branch
     has it. One that the project itself has is not the agent's."""
-    assert run.workspace is not None
+    if run.workspace is None or run.base_sha is None:
+        return
     file = Path(run.workspace) / FILE
-    if not await asyncio.to_thread(os.path.lexists, file) or run.base_sha is None:
+    if not await asyncio.to_thread(os.path.lexists, file):
         return
     if not await s.workspaces.texts(Path(project.path), run.base_sha, [FILE]):
         await asyncio.to_thread(_put_aside, file, directory / LEFT)
@@ -69,6 +70,7 @@ async def put_aside(run: Run, project: Project, directory: Path, s: Services) ->
 def _put_aside(file: Path, kept: Path) -> None:
     """Kept before it is removed: a crash may repeat this."""
     if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
         new = kept.with_name(f".{kept.name}")
         new.write_text(json.dumps(_from_file(file)), encoding="utf-8")
         new.replace(kept)
@@ -76,7 +78,7 @@ def _put_aside(file: Path, kept: Path) -> None:
         file.unlink()
 
 
-def _from_file(file: Path) -> Given | None:
+def _from_file(file: Path) -> Given:
     """A link elsewhere or a pipe could have been put in its place."""
     try:
         fd = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -280,9 +282,9 @@ def record(tx: Tx, s: Services, run: Run, verdict: Verdict, registry: Registry) 
         run=run.id, source=found["source"], outcome=says, completeness=found["completeness"]
     )
     tx.events.add(run.task_id, saved, agent_actor(run), now)
-    name = verdict.get("outcome", "")
+    name = "" if "error" in verdict else verdict.get("outcome", "")
     outcome = registry.outcomes.get(name)
     asks = outcome is not None and outcome.prompt is PromptType.INFO_REQUEST
-    if handoff_rules.disagrees(says, name, asks=asks, failed="error" in verdict):
+    if handoff_rules.disagrees(says, name, asks=asks):
         disagrees = event.HandoffDisagrees(run=run.id, handoff=says, outcome=name)
         tx.events.add(run.task_id, disagrees, SYSTEM, now)
