@@ -287,6 +287,13 @@ TABLE: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
         False,
         'It waits for "A", "B".',
     ),
+    (
+        "dependencies_resolved",
+        {},
+        {"unresolved": ('"A"',), "blockers": ("It is blocked.",)},
+        False,
+        'It waits for "A". It is blocked.',
+    ),
     ("max_iterations", CAP, {}, True, "Round 1 of 5."),
     ("max_iterations", CAP, {"rounds": {"in_progress": 4}}, True, "Round 5 of 5."),
     (

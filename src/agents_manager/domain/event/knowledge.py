@@ -17,7 +17,7 @@ class KnowledgeLearned(Happening):
     """What was known, and was found again."""
 
     def says(self) -> str:
-        known = f", and {len(self.again)} that were known" if self.again else ""
+        known = f", and found {len(self.again)} again" if self.again else ""
         return f"The run told {counted_as(len(self.nodes), 'new finding')}{known}."
 
 
