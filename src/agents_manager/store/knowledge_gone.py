@@ -19,6 +19,9 @@ _OF_PROJECT = NODES.select.where(NODE.project_id == bindparam("project")).order_
 _DROP_SOURCES = delete(tables.source).where(
     SOURCE.node == bindparam("of"), SOURCE.task_id == bindparam("task")
 )
+_SAID_SO = select(SOURCE.number).where(
+    SOURCE.node == bindparam("of"), SOURCE.task_id == bindparam("task"), SOURCE.words == ""
+)
 _REST = (
     select(SOURCE.number, SOURCE.words, SOURCE.file)
     .where(SOURCE.node == bindparam("of"))
@@ -50,10 +53,11 @@ def of_task(session: Session, task_id: str) -> None:
         rest = [other for other in blocker.blocking_tasks if other != task_id]
         BLOCKERS.update(session, blocker.id, {"blocking_tasks": rest})
     for row in NODES.all(session, _TOLD, of):
+        said_so = session.one(_SAID_SO, {"of": row.number, **of}) is not None
         session.run(_DROP_SOURCES, {"of": row.number, **of})
         rest = session.all(_REST, {"of": row.number})
         if rest:
-            _keep(session, row, rest)
+            _keep(session, row, rest, goes_with=said_so)
         else:
             _drop(session, row)
 
@@ -64,10 +68,16 @@ def of_project(session: Session, project_id: str) -> None:
     session.run(_DROP_LOOK, {"project": project_id})
 
 
-def _keep(session: Session, row: NodeRow, rest: list[tuple[int, str, str | None]]) -> None:
-    """In the words of the first that is left, unless one of them said the text, or a person did."""
+def _keep(
+    session: Session,
+    row: NodeRow,
+    rest: list[tuple[int, str, str | None]],
+    *,
+    goes_with: bool,
+) -> None:
+    """In the words of the first that is left, where the text is that of the one that goes."""
     number, said, _ = rest[0]
-    if said and row.version == 1 and all(words for _, words, _ in rest):
+    if goes_with and all(words for _, words, _ in rest):
         session.run(_OWN_WORDS, {"b_number": number, "words": ""})
         fields = {"text": said, "fingerprint": words.fingerprint(said)}
         session.run(_TEXT, {"b_number": row.number, **fields})
