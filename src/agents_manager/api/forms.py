@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from agents_manager.domain.issue import MAX_LABEL, MAX_NUMBERS, State
+from agents_manager.domain.knowledge import NodeKind, NodeState
 from agents_manager.domain.strict_json import MAX_INT
 from agents_manager.errors import InvalidInput
 
@@ -15,6 +16,8 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Tags = Annotated[list[Short], Field(max_length=50)]
 Criteria = Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=100)]
 Dependencies = Annotated[list[Short], Field(max_length=100)]
+
+FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
 
 Answer = dict[str, Any]
 """Checked by the flow against the prompt it answers."""
@@ -290,7 +293,7 @@ class ChangesQuery(Query):
 
 
 class FileQuery(ChangesQuery):
-    path: Annotated[str, Field(min_length=1, max_length=4096)]
+    path: FilePath
     """As the list of files has it."""
 
 
@@ -326,6 +329,59 @@ class RunQuery(PageQuery):
 class SearchQuery(Query):
     q: Annotated[str, Field(min_length=1, max_length=200)]
     limit: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class KnowledgeQuery(PageQuery):
+    q: Annotated[str, Field(max_length=500)] = ""
+    """Words; what has the most of them comes first."""
+    tag: Annotated[list[Short], Field(max_length=20)] = []
+    """All of them."""
+    kind: Annotated[list[NodeKind], Field(max_length=20)] = []
+    """One of them."""
+    file: Annotated[list[FilePath], Field(max_length=20)] = []
+    """One of them; a folder stands for all that is below it."""
+    state: Annotated[list[NodeState], Field(max_length=20)] = []
+    """One of them; all but `retired` unless given."""
+    task: Short | None = None
+    """What this task told of."""
+    project: Short | None = None
+    """Name or id; all unless given."""
+
+
+class NodeEdit(Form):
+    """What is left out stays as it is."""
+
+    text: Annotated[str, Field(min_length=1, max_length=2000)] = ""
+    tags: Tags = []
+    severity: Short | None = None
+    detail: Annotated[dict[Short, str | bool], Field(max_length=20)] = {}
+    """Of its fields beside the text, those that change."""
+    expect_version: Count | None = None
+
+
+class Retire(Form):
+    reason: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+class Contradict(Form):
+    other: Short
+    """The node that says otherwise."""
+    reason: Annotated[str, Field(max_length=2000)] = ""
+
+
+class BlockersQuery(ProjectQuery):
+    all: bool = False
+    """Those that are resolved, too."""
+
+
+class Resolve(Form):
+    note: Annotated[str, Field(max_length=2000)] = ""
+    """What came of it."""
+
+
+class MapQuery(PageQuery):
+    under: Annotated[str, Field(max_length=4096)] = ""
+    """A file, or a folder with all that is below it."""
 
 
 class StatsQuery(Query):

@@ -132,7 +132,12 @@ class ProjectChecks:
     async def secrets(
         self, repo: Path, base_sha: str, sha: str, texts: Mapping[str, str]
     ) -> list[str]:
-        written = await self._read(repo, base_sha, sha)
+        return await self._searched(await self._read(repo, base_sha, sha), texts)
+
+    async def secrets_in(self, texts: Mapping[str, str]) -> list[str]:
+        return await self._searched(Written(messages=(), patch="", cut=False), texts)
+
+    async def _searched(self, written: Written, texts: Mapping[str, str]) -> list[str]:
         found = await asyncio.to_thread(secrets.search, written, self._known, texts)
         return [f"{one.where}: {one.what}" for one in found]
 

@@ -34,7 +34,8 @@ def _offers(look: "Callable[[str], Names]") -> "Complete":
 
 
 def _identified(query: str) -> "Complete":
-    """Things by as much of their ids as tables show, with the titles of their tasks."""
+    """Things by as much of their ids as tables show, with their words or the titles of their
+    tasks."""
 
     def look(incomplete: str) -> Names:
         cut = SHOWN_ID if len(incomplete) <= SHOWN_ID else None
@@ -64,6 +65,9 @@ def _statuses(incomplete: str) -> Names:
 tasks = _identified("TASKS")
 prompts = _identified("PROMPTS")
 runs = _identified("RUNS")
+nodes = _identified("NODES")
+blockers = _identified("BLOCKERS")
 projects = _offers(lambda incomplete: ((row[0], row[1]) for row in _rows("PROJECTS")))
 pipelines = _offers(_pipelines)
 statuses = _offers(_statuses)
+tags = _offers(lambda incomplete: ((row[0], f"{row[1]} findings") for row in _rows("TAGS")))

@@ -25,10 +25,10 @@ _FORMS = (
 _JSON_LIST = re.compile(r"\s*\[\s*[{\]]")
 
 
-def text(file: BinaryIO) -> str:
-    content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise InvalidInput(f"{_name(file)} is longer than {MAX_BYTES} bytes.")
+def text(file: BinaryIO, most: int = MAX_BYTES) -> str:
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise InvalidInput(f"{_name(file)} is longer than {most} bytes.")
     try:
         return content.decode()
     except UnicodeDecodeError as error:

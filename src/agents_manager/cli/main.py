@@ -31,6 +31,7 @@ COMMANDS = {
     "phase": Entry("phase", "See, skip and reorder the phases of a task."),
     "run": Entry("run", "Look at the work of agents, and stop it."),
     "context": Entry("context", "See what the stages of a staged task said and were given."),
+    "knowledge": Entry("knowledge", "Find, care for and share what runs found out."),
     "artifact": Entry("artifact", "See what a task has to show, and compare its plans."),
     "document": Entry("document", "Commit a plan or another document of a task."),
     "cost": Entry("cost", "See what runs cost, by project, task, agent, model or day."),

@@ -38,6 +38,7 @@ class Deed(StrEnum):
     KNOWLEDGE_CONTRADICTED = "knowledge.contradicted"
     KNOWLEDGE_DECIDED = "knowledge.decided"
     BLOCKER_RESOLVED = "blocker.resolved"
+    KNOWLEDGE_IMPORTED = "knowledge.imported"
     TASK_DELETED = "task.deleted"
     WORKSPACES_REMOVED = "workspace.removed"
     RETENTION_APPLIED = "retention.applied"

@@ -25,6 +25,8 @@ from agents_manager.domain.transition import (
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import asking, facts, why
 from agents_manager.flow.liveness import Mover, next_mover
+from agents_manager.flow.memory import looking
+from agents_manager.flow.memory.looking import OfTask
 from agents_manager.flow.ports import Services, Tx
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -73,6 +75,7 @@ class TaskView:
     artifacts: Sequence[Artifact]
     phases: Sequence[Phase]
     pull: PullRequest | None
+    memory: OfTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
         artifacts=tx.tasks.artifacts(found.id),
         phases=tx.phases.of_task(found.id),
         pull=tx.pulls.of_task(found.id),
+        memory=looking.of_task(tx, found),
     )
 
 

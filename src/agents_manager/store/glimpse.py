@@ -22,6 +22,13 @@ PROJECTS = "SELECT name, path FROM am_project ORDER BY name LIMIT 200"
 PIPELINES = "SELECT DISTINCT id FROM am_pipeline ORDER BY id LIMIT 200"
 DOCUMENTS = "SELECT document FROM am_pipeline ORDER BY created_at DESC LIMIT 50"
 
+NODES = "SELECT id, text FROM am_node WHERE state <> 'retired' ORDER BY number DESC LIMIT 200"
+TAGS = "SELECT tag, COUNT(*) FROM am_node_tag GROUP BY tag ORDER BY COUNT(*) DESC, tag LIMIT 200"
+BLOCKERS = (
+    "SELECT id, blocker FROM am_blocker WHERE resolved_at IS NULL"
+    " ORDER BY created_at DESC LIMIT 200"
+)
+
 
 def rows(database: str | Path, query: str) -> Sequence[Sequence[Any]]:
     """What a query of this module finds; whoever asks takes any error for nothing."""

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from agents_manager.api import schemas
+from agents_manager.api.pages.knowledge import OfTask
 from agents_manager.domain.pipeline import Category
 from agents_manager.flow.importing import ImportState
 
@@ -52,6 +53,7 @@ class TaskView(schemas.Out):
     artifacts: list[schemas.Artifact]
     phases: list[schemas.Phase]
     pull: schemas.PullRequest | None
+    memory: OfTask
 
 
 class Phases(schemas.Out):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from agents_manager.cli.pages import knowledge as knowledge_page
 from agents_manager.cli.pages import prompt as prompt_page
 from agents_manager.cli.pages import run as run_page
 from agents_manager.cli.render import (
@@ -67,6 +68,7 @@ def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
         yield Line()
         yield title("Runs")
         yield run_page.table(view.runs, indent=2)
+    yield from _memory(view)
     yield Line()
     yield title("Latest events")
     yield from event_lines(events, indent=2)
@@ -129,6 +131,15 @@ def _phases(view: TaskView) -> Iterator[Block]:
         yield title("Phases")
         rows = [(str(p.number), p.name, p.status.value) for p in view.phases]
         yield Table(("NUMBER", "NAME", "STATUS"), rows, indent=2)
+
+
+def _memory(view: TaskView) -> Iterator[Block]:
+    if view.memory.handoff:
+        yield Line()
+        yield from knowledge_page.handoff(view.memory.handoff)
+    if view.memory.blockers:
+        yield Line()
+        yield from knowledge_page.in_the_way(view.memory.blockers)
 
 
 def _questions(view: TaskView) -> Iterator[Line]:

@@ -61,6 +61,10 @@ class Checks(Protocol):
         of what kind it is; never what it is."""
         ...
 
+    async def secrets_in(self, texts: Mapping[str, str]) -> list[str]:
+        """The same for texts alone."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
