@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -9,64 +10,35 @@ import httpx
 import pytest
 
 from agents_manager.domain.handoff import Handoff, Level
-from agents_manager.domain.ids import RunId
 from agents_manager.domain.knowledge import (
     ActiveBlocker,
     Edge,
     EdgeKind,
-    FileNote,
-    KeptHandoff,
     Node,
     NodeKind,
     NodeState,
-    Source,
 )
 from agents_manager.domain.task import Project, Task
 from agents_manager.flow import access, tasks
 from agents_manager.flow.memory import looking
 from agents_manager.flow.ports import Tx
 from tests.api.scenes import Scene, told
+from tests.contract.store_values import a_blocker, a_file_note, a_handoff, a_node, a_source
 from tests.repos import make_repo
 
 API = "/api/v1"
 
 
 async def known(scene: Scene, task: Task, text: str, *tags: str, **fields: Any) -> Node:
-    now = scene.s.clock.now()
     given: dict[str, Any] = {
-        "id": scene.s.ids.new(),
         "project_id": task.project_id,
-        "kind": NodeKind.PATTERN,
-        "text": text,
-        "detail": {"location": "src/auth/jwt.ts"},
-        "severity": None,
         "tags": tags,
-        "state": NodeState.ACTIVE,
-        "sources": (_source(scene, task),),
-        "used": 0,
-        "helpful": 0,
-        "created_at": now,
-        "updated_at": now,
-        "confirmed_at": None,
-        "confirmed_commit": None,
-        "version": 1,
+        "sources": (a_source(task.id),),
+        "created_at": scene.s.clock.now(),
     }
-    node = Node(**{**given, **fields})
+    node = a_node(scene.s.ids.new(), text=text, **{**given, **fields})
     await scene.s.store.write(lambda tx: tx.knowledge.add(node))
     return node
-
-
-def _source(scene: Scene, task: Task) -> Source:
-    return Source(
-        task_id=task.id,
-        run_id=RunId("run-1"),
-        by="scripted",
-        commit="a" * 40,
-        file="src/auth/jwt.ts",
-        lines="1-20",
-        words="",
-        at=scene.s.clock.now(),
-    )
 
 
 async def found(api: httpx.AsyncClient, **query: Any) -> list[str]:
@@ -118,7 +90,7 @@ async def test_what_does_not_exist_is_told_by_its_name(
     body = told(await api.get(f"{API}/knowledge/nodes?kind=patern"), 422, "InvalidInput")
     assert "kind" in body["details"][0]
     told(await api.post(f"{API}/blockers/nowhere1/resolve"), 404, "BlockerNotFound")
-    task, run = await scene.running()
+    _, run = await scene.running()
     told(await api.get(f"{API}/runs/{run.id}/handoff"), 404, "NotFound")
     map_ = f"{API}/projects/{scene.project.id}/knowledge/map"
     told(await api.get(f"{map_}?cursor=nope1234"), 422, "InvalidInput")
@@ -148,7 +120,7 @@ async def test_the_drawing_is_bounded_and_whole_within_its_bounds(
     nodes = [await known(scene, task, f"Finding {n}") for n in range(4)]
     await known(scene, task, "Gone", state=NodeState.RETIRED)
     await known(scene, task, "x" * 1000)
-    for source, target in zip(nodes, nodes[1:], strict=False):
+    for source, target in pairwise(nodes):
         edge = Edge(source=source.id, target=target.id, kind=EdgeKind.ANSWERS)
         await scene.s.store.write(lambda tx, edge=edge: tx.knowledge.add_edge(edge))
     address = f"{API}/projects/{scene.project.name}/knowledge/graph"
@@ -165,19 +137,11 @@ async def test_the_drawing_is_bounded_and_whole_within_its_bounds(
 
 
 async def blocked(scene: Scene, task: Task, *held: Task) -> ActiveBlocker:
-    made = ActiveBlocker(
-        id=scene.s.ids.new(),
+    made = a_blocker(
+        scene.s.ids.new(),
+        task.id,
         project_id=scene.project.id,
-        task_id=task.id,
-        run_id=RunId("run-1"),
-        blocker="No credentials",
-        impact="Payments cannot be tried",
-        suggested_resolution="Ask for them",
         blocking_tasks=tuple(one.id for one in held),
-        created_at=scene.s.clock.now(),
-        resolved_at=None,
-        resolved_by=None,
-        note=None,
     )
     await scene.s.store.write(lambda tx: tx.knowledge.add_blocker(made))
     return made
@@ -195,14 +159,8 @@ async def test_a_task_shows_its_handoff_and_what_is_in_its_way(
 ) -> None:
     task, run = await scene.running("Add login")
     other = await scene.task("Add payments")
-    kept = KeptHandoff(
-        run_id=run.id,
-        task_id=task.id,
-        project_id=scene.project.id,
-        handoff=Handoff.model_validate(HANDOFF),
-        source="message",
-        completeness=0.5,
-        at=scene.s.clock.now(),
+    kept = a_handoff(
+        run.id, task.id, project_id=scene.project.id, handoff=Handoff.model_validate(HANDOFF)
     )
     await scene.s.store.write(lambda tx: tx.knowledge.keep_handoff(kept))
     made = await blocked(scene, task, other)
@@ -235,19 +193,10 @@ async def test_the_context_map_by_path_in_pages(scene: Scene, api: httpx.AsyncCl
 
     def write(tx: Tx) -> None:
         for number, path in enumerate(paths):
-            tx.knowledge.add_file(
-                FileNote(
-                    id=scene.s.ids.new(),
-                    project_id=scene.project.id,
-                    path=path,
-                    task_id=task.id,
-                    run_id=RunId("run-1"),
-                    change="modify",
-                    description=f"Change {number}",
-                    lines="all",
-                    at=scene.s.clock.now() + timedelta(seconds=number),
-                )
-            )
+            at = scene.s.clock.now() + timedelta(seconds=number)
+            of = {"project_id": scene.project.id, "task_id": task.id}
+            note = a_file_note(f"note-{number}", path, description=f"Change {number}", at=at, **of)
+            tx.knowledge.add_file(note)
 
     await scene.s.store.write(write)
     address = f"{API}/projects/{scene.project.id}/knowledge/map"

@@ -15,7 +15,10 @@ from tests.contract.store_values import furnish
 from tests.e2e.am_program import Am
 from tests.e2e.test_cli_output import leaves
 
-IDENTIFIERS = {"task", "run", "prompt", "project", "pipeline", "depends_on", "status"}
+IDENTIFIERS = {
+    *("task", "run", "prompt", "project", "pipeline", "depends_on", "status"),
+    *("node", "blocker"),
+}
 
 
 def offered(am: Am, *words: str, env: Mapping[str, str] | None = None) -> list[str]:
@@ -70,7 +73,16 @@ def test_names_are_read_from_both_databases(database_address: str) -> None:
     store.close()
     place = database_address if "://" in database_address else Path(database_address)
     assert [tuple(row) for row in glimpse.rows(place, glimpse.TASKS)] == [("task-1", "Add a flag")]
-    for query in ("PROMPTS", "RUNS", "PROJECTS", "PIPELINES", "DOCUMENTS"):
+    for query in (
+        "PROMPTS",
+        "RUNS",
+        "PROJECTS",
+        "PIPELINES",
+        "DOCUMENTS",
+        "NODES",
+        "TAGS",
+        "BLOCKERS",
+    ):
         glimpse.rows(place, getattr(glimpse, query))
 
 

@@ -21,6 +21,7 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.flow.ports import Tx
 from agents_manager.store.database import open_database
 from tests import fake_launchers
+from tests.contract.store_values import a_blocker, a_node, a_source
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
 from tests.webhook_server import SECRET, listening
 
@@ -127,6 +128,7 @@ def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _break_a_notice(am, task)
     assert run("task", "retry-hook", id=task)["attempt"] == 2
     assert run("task", "edit", "--tag", "door", id=task)["fields"] == ["tags"]
+    _use_knowledge(am, run, task)
     _use_files(am, run, task)
     _use_service(am, run)
 
@@ -137,6 +139,36 @@ def _use_service(am: Am, run: Callable[..., Any]) -> None:
     made = run("service", "install", "--worker", "--yes")
     assert (made["written"], run("service", "status", "--worker")["installed"]) == (True, True)
     assert run("service", "remove", "--worker")["removed"]
+
+
+def _use_knowledge(am: Am, run: Callable[..., Any], task: str) -> None:
+    _find_out(am, TaskId(task))
+    assert [one["node"]["id"] for one in run("knowledge", "search", "user")] == ["node-1", "node-2"]
+    assert run("knowledge", "show", id="node-1")["tasks"][0]["id"] == task
+    assert run("knowledge", "why", id=task)["task"]["id"] == task
+    assert run("knowledge", "map") == []
+    assert run("knowledge", "confirm", id="node-1")["confirmed_at"]
+    assert run("knowledge", "edit", "--text", "Ask AuthContext", id="node-1")["version"] == 2
+    run("knowledge", "contradict", "node-2", "--reason", "Not both", id="node-1")
+    assert run("knowledge", "queue")
+    assert run("knowledge", "retire", "--reason", "No longer", id="node-1")["state"] == "retired"
+    assert len(run("knowledge", "blockers")) == 1
+    run("knowledge", "resolve", "--note", "There it is", id="blocker-1")
+    (am.repo / "known.json").write_text(json.dumps(run("knowledge", "export")))
+    assert run("knowledge", "import", "known.json")["already_there"] == 2
+
+
+def _find_out(am: Am, task: TaskId) -> None:
+    store = open_database(am.home / "agents-manager.db")
+
+    def write(tx: Tx) -> None:
+        of = {"project_id": tx.tasks.get(task).project_id}
+        for id in ("node-2", "node-1"):
+            tx.knowledge.add(a_node(id, sources=(a_source(task),), **of))
+        tx.knowledge.add_blocker(a_blocker("blocker-1", task, blocking_tasks=(), **of))
+
+    asyncio.run(store.write(write))
+    store.close()
 
 
 def _use_idle_tasks(run: Callable[..., Any]) -> None:

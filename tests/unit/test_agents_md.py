@@ -8,34 +8,18 @@ import pytest
 from agents_manager.domain import agents_md
 from agents_manager.domain.agents_md import BEGIN, END, placed, section
 from agents_manager.domain.handoff import Level
-from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.knowledge import Node, NodeKind, NodeState
 from agents_manager.errors import InvalidInput
+from tests.contract.store_values import a_node
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PATTERN, GOTCHA = NodeKind.PATTERN, NodeKind.GOTCHA
 
 
 def node(text: str, kind: NodeKind = PATTERN, **fields: Any) -> Node:
-    given: dict[str, Any] = {
-        "id": text[:20],
-        "project_id": ProjectId("p"),
-        "kind": kind,
-        "text": text,
-        "detail": {},
-        "severity": Level.HIGH if kind is GOTCHA else None,
-        "tags": (),
-        "state": NodeState.ACTIVE,
-        "sources": (),
-        "used": 0,
-        "helpful": 0,
-        "created_at": AT,
-        "updated_at": AT,
-        "confirmed_at": None,
-        "confirmed_commit": None,
-        "version": 1,
-    }
-    return Node(**{**given, **fields})
+    severity = Level.HIGH if kind is GOTCHA else None
+    given: dict[str, Any] = {"kind": kind, "severity": severity, "detail": {}, "created_at": AT}
+    return a_node(text[:20], text=text, **{**given, **fields})
 
 
 def items(text: str) -> list[str]:

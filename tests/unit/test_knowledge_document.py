@@ -1,6 +1,7 @@
 """The document of what is known: read back it is the same, and every fault has a place."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,51 +9,32 @@ import pytest
 
 from agents_manager.domain import knowledge_document
 from agents_manager.domain.handoff import Level
-from agents_manager.domain.ids import ProjectId, RunId, TaskId
-from agents_manager.domain.knowledge import Edge, EdgeKind, Node, NodeKind, NodeState, Source
+from agents_manager.domain.knowledge import Edge, EdgeKind, NodeKind, NodeState
 from agents_manager.domain.knowledge_document import About, read, written
 from agents_manager.errors import InvalidInput
+from tests.contract.store_values import a_node, a_source
 
 AT = datetime(2026, 1, 1, 12, 30, 45, 123456, tzinfo=UTC)
-SOURCE = Source(
-    task_id=TaskId("task-1"),
-    run_id=RunId("run-1"),
-    by="scripted",
-    commit="a" * 40,
-    file="src/auth/jwt.ts",
-    lines="1-20",
-    words="As it was said first",
-    at=AT,
-)
-NODE = Node(
-    id="node-1",
-    project_id=ProjectId("p"),
+NODE = a_node(
     kind=NodeKind.GOTCHA,
     text="The limit is 100/min \u2028 <b>ünïcödé</b> 🙂",
     detail={"mitigation": "no", "discovered_in": "12:30", "blocking": False},
     severity=Level.HIGH,
-    tags=("auth", "user-state"),
     state=NodeState.STALE,
-    sources=(SOURCE,),
+    sources=(a_source("task-1", words="As it was said first", at=AT),),
     used=3,
     helpful=2,
     created_at=AT,
-    updated_at=AT,
     confirmed_at=AT,
     confirmed_commit="b" * 40,
-    version=4,
 )
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    bare = Node(**{**_fields(NODE), "id": "node-2", "sources": (), "confirmed_at": None})
+    bare = replace(NODE, id="node-2", sources=(), confirmed_at=None)
     edge = Edge(source="node-1", target="node-2", kind=EdgeKind.CONTRADICTS)
-    made = written(About(project="shop", exported_at=AT), [bare, NODE], [edge])
+    made = written(About(project="shop", exported_at=AT), [NODE, bare], [edge])
     return {**made, **changes}
-
-
-def _fields(node: Node) -> dict[str, Any]:
-    return {name: getattr(node, name) for name in Node.__slots__}
 
 
 def test_what_is_written_reads_back_as_the_same() -> None:

@@ -1,6 +1,6 @@
 """What comes in over HTTP. Types are taken as they are, and unknown fields are refused."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -40,15 +40,28 @@ ANSWERS: dict[str, Any] = {
     "budget": {"value": {"decision": "grant", "usd": 5.0}},
     "permission": {"value": {"allow": True, "scope": "run"}},
     "held for a moment, to be undone": {"value": {"decision": "approved", "delay_s": 5}},
+    "kept as a decision, too": {"value": {"option_id": "a", "keep": True}},
 }
 
 
-def held(form: Answer) -> tuple[Answer, float]:
-    """The answer, and for how many seconds nothing is to follow from it."""
-    delay = form.get("delay_s", 0)
+class How(NamedTuple):
+    """What stands beside an answer."""
+
+    answer: Answer
+    delay_s: float
+    """For how many seconds nothing is to follow from it."""
+    keep: bool
+    """Whether it is to be kept as a decision."""
+
+
+def how(form: Answer) -> How:
+    delay, keep = form.get("delay_s", 0), form.get("keep", False)
     if isinstance(delay, bool) or not isinstance(delay, int | float):
         raise InvalidInput("delay_s is a number of seconds.", [f"delay_s: {delay!r}"])
-    return {key: value for key, value in form.items() if key != "delay_s"}, delay
+    if not isinstance(keep, bool):
+        raise InvalidInput("keep is true or false.", [f"keep: {keep!r}"])
+    answer = {key: value for key, value in form.items() if key not in ("delay_s", "keep")}
+    return How(answer, delay, keep)
 
 
 class Form(BaseModel):
@@ -161,6 +174,8 @@ class TaskEdit(Form):
 class AcceptForm(Form):
     delay_s: float = 0
     """For how long nothing is to follow from it, so that it can be taken back."""
+    keep: bool = False
+    """Keep the answer as a decision, too, which agents of later tasks are told."""
 
 
 class RunForm(Form):

@@ -21,6 +21,11 @@ DELAY = click.option(
     metavar="SECONDS",
     help="Let nothing follow for so long; until then the answer can be taken back.",
 )
+KEEP = click.option(
+    "--keep",
+    is_flag=True,
+    help="Keep the answer as a decision, too: agents of later tasks are told it.",
+)
 
 
 @click.group()
@@ -64,6 +69,7 @@ async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
 @click.option("--option", metavar="N|LABEL", help="An option by its number or its label.")
 @click.option("--text", metavar="TEXT", help="Your own words, alone or beside an option.")
 @click.option("--answers", type=click.File("rb"), metavar="FILE|-", help="The answer as JSON.")
+@KEEP
 @DELAY
 @session.command
 async def answer(
@@ -73,6 +79,7 @@ async def answer(
     option: str | None,
     text: str | None,
     answers: BinaryIO | None,
+    keep: bool,
     delay: float,
 ) -> None:
     """Answer a question. Without an option it is asked here, question by question."""
@@ -83,7 +90,7 @@ async def answer(
     if sum(ways) > 1:
         raise click.UsageError("Give one of --accept, --option/--text and --answers.")
     if accept:
-        done = await prompts.accept(desk.services, prompt, desk.actor, delay_s=delay)
+        done = await prompts.accept(desk.services, prompt, desk.actor, delay_s=delay, keep=keep)
         await show_answered(desk, done)
         return
     if not any(ways) and not interview.possible():
@@ -98,7 +105,9 @@ async def answer(
         raw = answering.from_options(item.prompt, option, text)
     else:
         raw = interview.ask(item.prompt, await _statistics(desk, item))
-    done = await prompts.answer(desk.services, item.prompt.id, raw, desk.actor, delay_s=delay)
+    done = await prompts.answer(
+        desk.services, item.prompt.id, raw, desk.actor, delay_s=delay, keep=keep
+    )
     await show_answered(desk, done)
 
 
@@ -118,6 +127,8 @@ async def undo(desk: Desk, prompt: str) -> None:
 async def show_answered(desk: Desk, done: "Answered") -> None:
     task = done.task
     lines = [Line(f'Answered. {short(task.id)} "{one_line(task.title)}" is now {task.status}.')]
+    if done.decision:
+        lines.append(Line(f'Kept as {short(done.decision.id)} "{one_line(done.decision.text)}".'))
     if done.prompt.undo_until:
         until = f"{done.prompt.undo_until:%H:%M:%S} UTC"
         lines.append(Line(f"Until {until}: am prompt undo {short(done.prompt.id)}", Tone.QUIET))

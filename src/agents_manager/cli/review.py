@@ -5,7 +5,7 @@ from typing import BinaryIO
 import click
 
 from agents_manager.cli import arguments, files, session
-from agents_manager.cli.prompt import DELAY, show_answered
+from agents_manager.cli.prompt import DELAY, KEEP, show_answered
 from agents_manager.cli.session import Desk
 
 
@@ -15,6 +15,7 @@ from agents_manager.cli.session import Desk
 @click.option("--request-changes", metavar="TEXT", help="Send it back, and say why.")
 @click.option("--send-back", is_flag=True, help="Send it back, with what the agent's review says.")
 @click.option("--comments", type=click.File("rb"), metavar="FILE|-", help="Comments on lines.")
+@KEEP
 @DELAY
 @session.command
 async def review(
@@ -24,6 +25,7 @@ async def review(
     request_changes: str | None,
     send_back: bool,
     comments: BinaryIO | None,
+    keep: bool,
     delay: float,
 ) -> None:
     """Approve the plan or the work of a task, or send it back.
@@ -45,5 +47,5 @@ async def review(
         "summary": request_changes or None,
         "comments": files.comments(comments) if comments else [],
     }
-    done = await prompts.review(desk.services, task, raw, desk.actor, delay_s=delay)
+    done = await prompts.review(desk.services, task, raw, desk.actor, delay_s=delay, keep=keep)
     await show_answered(desk, done)

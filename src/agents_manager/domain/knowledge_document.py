@@ -82,15 +82,17 @@ class Written(Value):
 
 
 def written(about: About, nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[str, Any]:
-    """The oldest node first, so that the same knowledge gives the same document."""
+    """In the order of the nodes, so that the same knowledge gives the same document."""
+    places = {node.id: number for number, node in enumerate(nodes)}
+    ordered = sorted(edges, key=lambda e: (places[e.source], places[e.target], e.kind))
     document = Written.model_construct(
         format=FORMAT,
         version=VERSION,
         about=about,
-        nodes=tuple(_node(n) for n in sorted(nodes, key=lambda n: (n.created_at, n.id))),
+        nodes=tuple(_node(node) for node in nodes),
         edges=tuple(
             EdgeWritten.model_construct(source=e.source, target=e.target, kind=e.kind)
-            for e in sorted(edges, key=lambda e: (e.source, e.target, e.kind))
+            for e in ordered
         ),
     )
     return document.model_dump(mode="json", by_alias=True)

@@ -11,6 +11,7 @@ from agents_manager.domain.audit import Deed
 from agents_manager.domain.effects import MirrorReview
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, PromptId
+from agents_manager.domain.knowledge import Node
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
 from agents_manager.domain.prompt import (
     BudgetAnswer,
@@ -45,6 +46,7 @@ from agents_manager.flow import (
     undoing,
 )
 from agents_manager.flow.comments import Quotes
+from agents_manager.flow.memory import care
 from agents_manager.flow.ports import Services, Tx
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
@@ -58,6 +60,8 @@ class Answered:
     task: Task
     repeated: bool
     """The same answer had been taken before under the same key."""
+    decision: Node | None = None
+    """As what the answer is kept, where that was wanted."""
 
 
 class _Refused(Exception):
@@ -78,14 +82,16 @@ async def answer(
     *,
     key: str | None = None,
     delay_s: float = 0,
+    keep: bool = False,
 ) -> Answered:
     """Takes an answer, or says field by field what is wrong, or who was faster. For `delay_s`
-    nothing that follows from it begins, and it can be taken back."""
+    nothing that follows from it begins, and it can be taken back. With `keep` it is a decision that
+    later agents are told, too."""
     undoing.check_delay(delay_s)
     lines = await _quotes(s, prompt_id, raw)
     try:
         return await s.store.write(
-            lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s, lines)
+            lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s, lines, keep=keep)
         )
     except _Refused as error:
         prompt, refused, fired = error.prompt, error.refused, error.fired
@@ -101,7 +107,13 @@ async def answer(
 
 
 async def accept(
-    s: Services, prompt_id: str, actor: Actor, *, key: str | None = None, delay_s: float = 0
+    s: Services,
+    prompt_id: str,
+    actor: Actor,
+    *,
+    key: str | None = None,
+    delay_s: float = 0,
+    keep: bool = False,
 ) -> Answered:
     """Answers with what was recommended."""
     prompt = await s.store.read(lambda tx: tx.prompts.find(prompt_id))
@@ -110,7 +122,7 @@ async def accept(
         raise InvalidAnswer(
             f"Prompt {prompt.id} has nothing recommended to accept; answer it in your own words."
         )
-    return await answer(s, prompt.id, recommended, actor, key=key, delay_s=delay_s)
+    return await answer(s, prompt.id, recommended, actor, key=key, delay_s=delay_s, keep=keep)
 
 
 async def review(
@@ -121,6 +133,7 @@ async def review(
     *,
     key: str | None = None,
     delay_s: float = 0,
+    keep: bool = False,
 ) -> Answered:
     """Answers the review that a task waits for."""
 
@@ -135,7 +148,7 @@ async def review(
         raise PromptNotFound(f'Task "{task.title}" ({task.status}) does not wait for a review now.')
 
     prompt = await s.store.read(find)
-    return await answer(s, prompt.id, raw, actor, key=key, delay_s=delay_s)
+    return await answer(s, prompt.id, raw, actor, key=key, delay_s=delay_s, keep=keep)
 
 
 async def _quotes(s: Services, prompt_id: str, raw: Mapping[str, Any]) -> Quotes:
@@ -166,6 +179,8 @@ def _answer(
     key: str | None,
     delay_s: float,
     lines: Quotes,
+    *,
+    keep: bool,
 ) -> Answered:
     prompt = tx.prompts.find(prompt_id)
     if actor != BY_DEFAULT:
@@ -195,7 +210,10 @@ def _answer(
     _follow(tx, s, prompt, response, actor)
     if held is not None:
         undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
-    return Answered(tx.prompts.get(prompt.id), tx.tasks.get(prompt.task_id), repeated=False)
+    answered = tx.prompts.get(prompt.id)
+    decision = care.decide(tx, s, answered, actor) if keep else None
+    task = tx.tasks.get(prompt.task_id)
+    return Answered(answered, task, repeated=False, decision=decision)
 
 
 def _follow(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:

@@ -1,6 +1,7 @@
 """What waits for people."""
 
 from agents_manager.api import schemas
+from agents_manager.api.pages.knowledge import KnowledgeNode
 
 
 class InboxItem(schemas.Out):
@@ -18,6 +19,8 @@ class Answered(schemas.Out):
     task: schemas.Task
     repeated: bool
     """The same answer had been taken before under the same key."""
+    decision: KnowledgeNode | None
+    """As what the answer is kept, where that was wanted."""
 
 
 class Undone(schemas.Out):

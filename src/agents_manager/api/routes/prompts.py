@@ -36,9 +36,10 @@ async def answer_prompt(
     form: Annotated[forms.Answer, Body(openapi_examples=forms.ANSWERS)],
 ) -> pages.Answered:
     """Answers a question. The first answer wins; the form depends on the prompt's type. With
-    `delay_s` nothing follows for so many seconds, and it can be undone."""
-    answer, delay_s = forms.held(form)
-    done = await prompts.answer(s, prompt_id, answer, actor, key=key, delay_s=delay_s)
+    `delay_s` nothing follows for so many seconds, and it can be undone. With `keep` the answer is
+    kept as a decision, too, which agents of later tasks are told."""
+    answer, delay_s, keep = forms.how(form)
+    done = await prompts.answer(s, prompt_id, answer, actor, key=key, delay_s=delay_s, keep=keep)
     return pages.Answered.of(done)
 
 
@@ -51,8 +52,8 @@ async def accept_prompt(
     form: forms.AcceptForm | None = None,
 ) -> pages.Answered:
     """Answers a question with what was recommended."""
-    delay_s = form.delay_s if form else 0
-    return pages.Answered.of(await prompts.accept(s, prompt_id, actor, key=key, delay_s=delay_s))
+    how = (form or forms.AcceptForm()).model_dump()
+    return pages.Answered.of(await prompts.accept(s, prompt_id, actor, key=key, **how))
 
 
 @router.post("/{prompt_id}/undo")

@@ -116,8 +116,8 @@ async def review_task(
     form: Annotated[forms.Answer, Body(openapi_examples={"review": forms.ANSWERS["review"]})],
 ) -> pages.Answered:
     """Answers the review that the task waits for."""
-    answer, delay_s = forms.held(form)
-    done = await prompts.review(s, task_id, answer, actor, key=key, delay_s=delay_s)
+    answer, delay_s, keep = forms.how(form)
+    done = await prompts.review(s, task_id, answer, actor, key=key, delay_s=delay_s, keep=keep)
     return pages.Answered.of(done)
 
 

@@ -68,13 +68,14 @@ async def section(s: Services, project: Project) -> Section:
 
 
 def _all(tx: Tx, project: Project) -> list[Node]:
+    """The oldest first."""
     query = Query(project_id=project.id, states=tuple(NodeState))
     found: list[Node] = []
     after: str | None = None
     while page := tx.knowledge.search(query, limit=PAGE, after=after):
         found += page
         after = page[-1].id
-    return found
+    return found[::-1]
 
 
 def _write(tx: Tx, s: Services, project: Project, document: Written, actor: Actor) -> Imported:
@@ -85,10 +86,10 @@ def _write(tx: Tx, s: Services, project: Project, document: Written, actor: Acto
     for node in new:
         tx.knowledge.add(_node(node, ids[node.id], project, tasks, actor))
     edges = {Edge(source=ids[e.source], target=ids[e.target], kind=e.kind) for e in document.edges}
-    known = set(tx.knowledge.edges(list(ids.values())))
-    for edge in sorted(edges - known, key=lambda e: (e.source, e.target, e.kind)):
+    missing = edges - set(tx.knowledge.edges(list(ids.values())))
+    for edge in missing:
         tx.knowledge.add_edge(edge)
-    if new or edges - known:
+    if new or missing:
         summary = f'imported {counted_as(len(new), "finding")} into project "{project.name}"'
         said = {"project": project.name, "added": len(new)}
         audit.note(tx, s.clock.now(), actor, Deed.KNOWLEDGE_IMPORTED, summary, **said)
@@ -96,7 +97,7 @@ def _write(tx: Tx, s: Services, project: Project, document: Written, actor: Acto
         project=project,
         added=len(new),
         already_there=len(document.nodes) - len(new),
-        edges=len(edges - known),
+        edges=len(missing),
         renamed={old: now for old, now in ids.items() if old != now},
     )
 
