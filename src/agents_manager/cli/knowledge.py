@@ -152,10 +152,11 @@ async def blockers(desk: Desk, resolved: bool, project: str | None) -> None:
 async def resolve(desk: Desk, blocker: str, note: str) -> None:
     """Say that a blocker is out of the way; the tasks that it held up can go on."""
     from agents_manager.cli.pages import knowledge as pages
-    from agents_manager.flow.memory import care, looking
+    from agents_manager.flow import blockers as flow
+    from agents_manager.flow.memory import looking
 
     def write(tx: "Tx") -> "Blocked":
-        done = care.resolve_blocker(tx, desk.services, blocker, desk.actor, note)
+        done = flow.resolve(tx, desk.services, blocker, desk.actor, note)
         return looking.blocker(tx, done.id)
 
     done = await desk.services.store.write(write)

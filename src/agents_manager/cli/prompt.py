@@ -127,8 +127,8 @@ async def undo(desk: Desk, prompt: str) -> None:
 async def show_answered(desk: Desk, done: "Answered") -> None:
     task = done.task
     lines = [Line(f'Answered. {short(task.id)} "{one_line(task.title)}" is now {task.status}.')]
-    if done.decision:
-        lines.append(Line(f'Kept as {short(done.decision.id)} "{one_line(done.decision.text)}".'))
+    for kept in done.decisions:
+        lines.append(Line(f'Kept as decision {short(kept.id)}: "{one_line(kept.text)}".'))
     if done.prompt.undo_until:
         until = f"{done.prompt.undo_until:%H:%M:%S} UTC"
         lines.append(Line(f"Until {until}: am prompt undo {short(done.prompt.id)}", Tone.QUIET))

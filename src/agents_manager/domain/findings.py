@@ -72,8 +72,7 @@ def of(handoff: Handoff, task_tags: Sequence[str]) -> Iterator[Finding]:
 
 
 def decided(payload: Mapping[str, Any], response: Mapping[str, Any] | None) -> list[Finding]:
-    """What people answered to questions, or chose of options; none where they said something else,
-    such as what they think of a piece of work."""
+    """What people answered to questions, chose of options, or said of a piece of work."""
     if response is None:
         return []
     if "questions" in payload:
@@ -87,6 +86,9 @@ def decided(payload: Mapping[str, Any], response: Mapping[str, Any] | None) -> l
         labels = {option["id"]: option["label"] for option in payload["options"]}
         chosen = {**response, "option": labels.get(response.get("option_id"))}
         return [_decision(payload["summary"], None, chosen, "option", "text", "instructions")]
+    if "decision" in response and response.get("summary"):
+        said = {"question": "", "answer": response["summary"], "reason": "said in a review"}
+        return [Finding(kind=NodeKind.DECISION, text=response["summary"], detail=said)]
     return []
 
 

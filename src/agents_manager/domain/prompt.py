@@ -75,6 +75,8 @@ class Undo(Value):
     """As they were before."""
     pulls: tuple[str, ...]
     """The pull requests that were open before."""
+    decisions: tuple[str, ...] = ()
+    """What the answer was kept as."""
 
 
 class QueuePlace(NamedTuple):

@@ -60,7 +60,7 @@ class Answered:
     task: Task
     repeated: bool
     """The same answer had been taken before under the same key."""
-    decision: Node | None = None
+    decisions: tuple[Node, ...] = ()
     """As what the answer is kept, where that was wanted."""
 
 
@@ -208,12 +208,18 @@ def _answer(
         raise _too_late(tx, tx.prompts.get(prompt.id))
     tx.events.add(prompt.task_id, _answered(tx, prompt, response, actor, lines), actor, now)
     _follow(tx, s, prompt, response, actor)
+    kept = tuple(care.decide(tx, s, tx.prompts.get(prompt.id), actor)) if keep else ()
     if held is not None:
-        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s))
-    answered = tx.prompts.get(prompt.id)
-    decision = care.decide(tx, s, answered, actor) if keep else None
+        new = [node.id for node in kept if _of_this_answer(node, prompt, now)]
+        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s), new)
     task = tx.tasks.get(prompt.task_id)
-    return Answered(answered, task, repeated=False, decision=decision)
+    return Answered(tx.prompts.get(prompt.id), task, repeated=False, decisions=kept)
+
+
+def _of_this_answer(decision: Node, prompt: Prompt, now: datetime) -> bool:
+    """Whether nobody had decided it before."""
+    tasks = {source.task_id for source in decision.sources}
+    return decision.updated_at >= now and tasks == {prompt.task_id}
 
 
 def _follow(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:

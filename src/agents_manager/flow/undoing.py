@@ -1,7 +1,7 @@
 """Taking an answer back: for a moment the engine holds what an answer leads to, and until then all
 of it can be undone and the question asked again."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,7 @@ from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Actor, PullState, Result, Task
 from agents_manager.errors import InvalidInput, NotAllowed, UndoRefused
 from agents_manager.flow import asking, budgets, phases, remedies
+from agents_manager.flow.memory import care
 from agents_manager.flow.ports import Services, Tx
 
 LONGEST_S = 300.0
@@ -69,7 +70,9 @@ def before(tx: Tx, prompt: Prompt) -> Before:
     )
 
 
-def hold(tx: Tx, prompt: Prompt, was: Before, until: datetime) -> None:
+def hold(
+    tx: Tx, prompt: Prompt, was: Before, until: datetime, decisions: Sequence[str] = ()
+) -> None:
     """Lets nothing that followed from the answer begin before that time."""
     task_id = prompt.task_id
     entries = [h for h in tx.history.of_task(task_id) if h.id not in was.history]
@@ -86,6 +89,7 @@ def hold(tx: Tx, prompt: Prompt, was: Before, until: datetime) -> None:
         opened=tuple(p for p in asked if p not in was.asked),
         phases=was.phases,
         pulls=was.pulls,
+        decisions=tuple(decisions),
     )
     tx.prompts.update(prompt.id, undo=undo)
 
@@ -112,6 +116,8 @@ def _undo(tx: Tx, s: Services, prompt_id: str, actor: Actor) -> Undone:
     phases.put_back(tx, task.id, held.phases)
     for pull_id in held.pulls:
         tx.pulls.update(pull_id, s.clock.now(), state=PullState.OPEN)
+    for decision in held.decisions:
+        care.retire(tx, s, decision, actor, reason)
     tx.prompts.update(prompt.id, status=PromptStatus.SUPERSEDED, undo=None)
     for closed in held.closed:
         asking.ask_again(tx, s, task, tx.prompts.get(PromptId(closed)), history_id)

@@ -19,7 +19,7 @@ class Answered(schemas.Out):
     task: schemas.Task
     repeated: bool
     """The same answer had been taken before under the same key."""
-    decision: KnowledgeNode | None
+    decisions: list[KnowledgeNode]
     """As what the answer is kept, where that was wanted."""
 
 

@@ -8,6 +8,7 @@ from fastapi.responses import PlainTextResponse
 
 from agents_manager.api import forms, pages
 from agents_manager.api.context import Admin, Caller, Services
+from agents_manager.flow import blockers
 from agents_manager.flow.memory import care, exchange, looking
 from agents_manager.flow.ports import Tx
 
@@ -172,7 +173,7 @@ async def resolve_blocker(
     note = form.note if form else ""
 
     def write(tx: Tx) -> looking.Blocked:
-        return looking.blocker(tx, care.resolve_blocker(tx, s, blocker_id, actor, note).id)
+        return looking.blocker(tx, blockers.resolve(tx, s, blocker_id, actor, note).id)
 
     return pages.BlockerView.of(await s.store.write(write))
 

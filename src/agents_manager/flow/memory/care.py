@@ -143,6 +143,8 @@ def decide(tx: Tx, s: Services, prompt: Prompt, by: Actor) -> list[Node]:
             told = event.DecisionKept(node=known.id, text=one.text)
             tx.events.add(task.id, told, by, s.clock.now())
             _note(tx, s, by, Deed.KNOWLEDGE_DECIDED, "kept as a decision", known, prompt=prompt.id)
+        if known.state is NodeState.RETIRED:
+            known = _change(tx, s, known, None, state=NodeState.ACTIVE)
         asked = tx.knowledge.same(task.project_id, NodeKind.QUESTION, one.detail["question"])
         if asked is not None:
             tx.knowledge.add_edge(Edge(source=known.id, target=asked.id, kind=EdgeKind.ANSWERS))
