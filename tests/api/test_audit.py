@@ -12,9 +12,12 @@ from agents_manager.api.app import Application
 from agents_manager.api.gate import COOKIE
 from agents_manager.bootstrap import Program
 from agents_manager.domain.audit import Deed, Entry
+from agents_manager.domain.task import Task
 from agents_manager.flow import access, audit
+from agents_manager.flow.ports import Tx
 from agents_manager.store import append_only
 from tests.api.scenes import OWNER, PORT, Scene, told
+from tests.contract.store_values import a_blocker, a_node, a_source
 from tests.repos import make_repo
 
 API = "/api/v1"
@@ -120,12 +123,46 @@ async def everything(office: Office, token: str) -> set[str]:
     then(revoke, Deed.TOKEN_REVOKED, f"{API}/tokens/{other.key.id}")
     then(f"POST {API}/retention", Deed.RETENTION_APPLIED)
     task = await office.scene.task()
+    for operation, deed, path, sent in await _of_knowledge(office, task):
+        then(operation, deed, path, json=sent)
     then(f"DELETE {API}/tasks/{{task_id}}", Deed.TASK_DELETED, f"{API}/tasks/{task.id}")
     then(f"DELETE {API}/projects/{one}", Deed.PROJECT_REMOVED, of)
     then("POST /auth/login", Deed.LOGIN, json={"token": token})
     for operation, deed, path, sent in wanted:
         await does(operation, deed, path, **sent)
     return tried | {await _log_out(office)}
+
+
+async def _of_knowledge(office: Office, task: Task) -> list[tuple[str, Deed, str, dict[str, Any]]]:
+    of = {"project_id": task.project_id}
+    source = (a_source(task.id),)
+
+    def write(tx: Tx) -> None:
+        for id, text in (("node-1", "Tokens expire"), ("node-2", "The cache is warm")):
+            tx.knowledge.add(a_node(id, text=text, sources=source, **of))
+        tx.knowledge.add_blocker(a_blocker("blocker-1", task.id, blocking_tasks=(), **of))
+
+    await office.scene.s.store.write(write)
+    at = f"{API}/projects/{task.project_id}/knowledge"
+    document = (await office.api.get(f"{at}/export")).json()
+    document["nodes"].append({**document["nodes"][0], "id": "node-3", "text": "Newer"})
+    one, node = f"{API}/knowledge/nodes/{{node_id}}", f"{API}/knowledge/nodes/node-1"
+    all_of = f"{API}/projects/{{project_id}}/knowledge"
+    blocker, resolve = f"{API}/blockers/{{blocker_id}}", f"{API}/blockers/blocker-1/resolve"
+    other = {"other": "node-2"}
+    return [
+        (f"POST {one}/confirm", Deed.KNOWLEDGE_CONFIRMED, f"{node}/confirm", {}),
+        (f"PATCH {one}", Deed.KNOWLEDGE_EDITED, node, {"text": "Tokens expire soon"}),
+        (f"POST {one}/contradict", Deed.KNOWLEDGE_CONTRADICTED, f"{node}/contradict", other),
+        (f"POST {one}/retire", Deed.KNOWLEDGE_RETIRED, f"{node}/retire", {"reason": "No"}),
+        (f"POST {all_of}/import", Deed.KNOWLEDGE_IMPORTED, f"{at}/import", document),
+        (
+            f"POST {API}/blockers/{{blocker_id}}/resolve",
+            Deed.BLOCKER_RESOLVED,
+            f"{blocker}/resolve",
+            {},
+        ),
+    ]
 
 
 async def _log_out(office: Office) -> str:

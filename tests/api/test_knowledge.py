@@ -18,11 +18,12 @@ from agents_manager.domain.knowledge import (
     NodeKind,
     NodeState,
 )
+from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.task import Project, Task
 from agents_manager.flow import access, tasks
 from agents_manager.flow.memory import looking
 from agents_manager.flow.ports import Tx
-from tests.api.scenes import Scene, told
+from tests.api.scenes import ANSWER, Scene, told
 from tests.contract.store_values import a_blocker, a_file_note, a_handoff, a_node, a_source
 from tests.repos import make_repo
 
@@ -329,3 +330,61 @@ async def test_the_section_for_agents_leaves_secrets_out(
     assert "- Cookies are safe (see: src/auth/jwt.ts)" in section
     assert "AKIA" not in section
     assert "Gone" not in section
+
+
+async def answered(api: httpx.AsyncClient, prompt: Prompt, **beside: Any) -> dict[str, Any]:
+    done = await api.post(f"{API}/prompts/{prompt.id}/answer", json={**ANSWER, **beside})
+    assert done.status_code == 200, done.text
+    return done.json()
+
+
+async def test_an_answer_is_kept_as_a_decision_only_where_that_is_said(
+    scene: Scene, api: httpx.AsyncClient
+) -> None:
+    assert (await answered(api, await scene.asking()))["decisions"] == []
+    assert await found(api, kind="decision") == []
+    kept = (await answered(api, await scene.asking(title="Other"), keep=True))["decisions"]
+    texts = {"Which colour? Blue", "Why? So."}
+    assert {one["text"] for one in kept} == texts
+    assert {tuple(s["by"] for s in one["sources"]) for one in kept} == {("ann",)}
+    assert set(await found(api, kind="decision")) == texts
+
+    third = await scene.asking(title="Third")
+    wrong = await api.post(f"{API}/prompts/{third.id}/answer", json={**ANSWER, "keep": "yes"})
+    told(wrong, 422, "InvalidInput")
+    accepted = await api.post(f"{API}/prompts/{third.id}/accept", json={"keep": True})
+    assert len(accepted.json()["decisions"]) == 2
+
+
+async def test_an_answer_that_is_taken_back_takes_its_decision_with_it(
+    scene: Scene, api: httpx.AsyncClient
+) -> None:
+    known_before = await answered(api, await scene.asking(title="Earlier"), keep=True)
+    prompt = await scene.asking()
+    other = {"answers": [ANSWER["answers"][0], {"question_id": "q2", "text": "It fits."}]}
+    done = await api.post(
+        f"{API}/prompts/{prompt.id}/answer", json={**other, "keep": True, "delay_s": 60}
+    )
+    assert len(done.json()["decisions"]) == 2
+    assert "Why? It fits." in await found(api, kind="decision")
+    again = (await api.post(f"{API}/prompts/{prompt.id}/undo")).json()["prompt"]["id"]
+    # What was decided for another task, too, stays.
+    assert set(await found(api, kind="decision")) == {
+        one["text"] for one in known_before["decisions"]
+    }
+    done = await api.post(f"{API}/prompts/{again}/answer", json={**other, "keep": True})
+    assert "Why? It fits." in await found(api, kind="decision")
+
+
+async def test_words_of_a_review_can_be_kept_and_what_decides_nothing_is_refused_whole(
+    scene: Scene, api: httpx.AsyncClient
+) -> None:
+    prompt = await scene.asking("plan_complete", {})
+    address = f"{API}/tasks/{prompt.task_id}/review"
+    silent = await api.post(address, json={"decision": "approved", "keep": True})
+    body = told(silent, 422, "InvalidInput")
+    assert "nothing to keep" in body["message"]
+    assert (await api.get(f"{API}/prompts/{prompt.id}")).json()["prompt"]["status"] == "pending"
+    said = {"decision": "changes_requested", "summary": "Never keep tokens in localStorage."}
+    done = await api.post(address, json={**said, "keep": True})
+    assert [one["text"] for one in done.json()["decisions"]] == [said["summary"]]

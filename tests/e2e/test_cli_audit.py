@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from click import Command
 
 from agents_manager.cli.main import am as root
 from agents_manager.domain.audit import Deed
+from agents_manager.domain.ids import TaskId
 from tests.e2e.am_program import Am
-from tests.e2e.test_cli_output import leaves
+from tests.e2e.test_cli_output import find_out, leaves
 
 OF_TASK = "an event of its task says who did it"
 LOOKS = "changes nothing of ours"
@@ -39,6 +41,7 @@ READING = re.compile(r".* (list|show|watch|diff|transcript|checks|history|events
 READING_MORE = {
     *("agent doctor", "pipeline versions", "pipeline lint", "pipeline simulate", "pipeline graph"),
     *("comment show", "phase list", "artifact compare", "config show"),
+    *("knowledge search", "knowledge map", "knowledge blockers", "knowledge queue"),
 }
 
 
@@ -81,6 +84,7 @@ def _decide_everything(am: Am) -> None:
     run(Deed.TOKEN_REVOKED, "token", "revoke", made["about"]["id"])
     run(Deed.RETENTION_APPLIED, "gc", "--yes")
     task = am.json("task", "create", "Idle")["task"]["id"]
+    _care(am, run, task)
     am.json("task", "cancel", task)
     run(Deed.WORKSPACES_REMOVED, "task", "clean", task)
     run(Deed.TASK_DELETED, "task", "delete", task)
@@ -90,3 +94,16 @@ def _decide_everything(am: Am) -> None:
     rest = known.keys() - used
     looks = {name for name in rest if READING.fullmatch(name)} | (READING_MORE & rest)
     assert rest - looks == UNRECORDED_COMMANDS.keys()
+
+
+def _care(am: Am, run: Callable[..., Any], task: str) -> None:
+    find_out(am, TaskId(task))
+    run(Deed.KNOWLEDGE_CONFIRMED, "knowledge", "confirm", "node-1")
+    run(Deed.KNOWLEDGE_EDITED, "knowledge", "edit", "node-1", "--text", "Ask AuthContext")
+    run(Deed.KNOWLEDGE_CONTRADICTED, "knowledge", "contradict", "node-1", "node-2")
+    run(Deed.KNOWLEDGE_RETIRED, "knowledge", "retire", "node-1", "--reason", "No longer")
+    run(Deed.BLOCKER_RESOLVED, "knowledge", "resolve", "blocker-1")
+    document = am.json("knowledge", "export")
+    document["nodes"].append({**document["nodes"][0], "id": "node-3"})
+    (am.repo / "known.json").write_text(json.dumps(document))
+    run(Deed.KNOWLEDGE_IMPORTED, "knowledge", "import", "known.json")

@@ -142,7 +142,7 @@ def _use_service(am: Am, run: Callable[..., Any]) -> None:
 
 
 def _use_knowledge(am: Am, run: Callable[..., Any], task: str) -> None:
-    _find_out(am, TaskId(task))
+    find_out(am, TaskId(task))
     assert [one["node"]["id"] for one in run("knowledge", "search", "user")] == ["node-1", "node-2"]
     assert run("knowledge", "show", id="node-1")["tasks"][0]["id"] == task
     assert run("knowledge", "why", id=task)["task"]["id"] == task
@@ -158,13 +158,13 @@ def _use_knowledge(am: Am, run: Callable[..., Any], task: str) -> None:
     assert run("knowledge", "import", "known.json")["already_there"] == 2
 
 
-def _find_out(am: Am, task: TaskId) -> None:
+def find_out(am: Am, task: TaskId) -> None:
     store = open_database(am.home / "agents-manager.db")
 
     def write(tx: Tx) -> None:
         of = {"project_id": tx.tasks.get(task).project_id}
-        for id in ("node-2", "node-1"):
-            tx.knowledge.add(a_node(id, sources=(a_source(task),), **of))
+        for id, text in (("node-2", "Users are cached"), ("node-1", "The user is in AuthContext")):
+            tx.knowledge.add(a_node(id, text=text, sources=(a_source(task),), **of))
         tx.knowledge.add_blocker(a_blocker("blocker-1", task, blocking_tasks=(), **of))
 
     asyncio.run(store.write(write))
