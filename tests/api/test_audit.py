@@ -156,12 +156,7 @@ async def _of_knowledge(office: Office, task: Task) -> list[tuple[str, Deed, str
         (f"POST {one}/contradict", Deed.KNOWLEDGE_CONTRADICTED, f"{node}/contradict", other),
         (f"POST {one}/retire", Deed.KNOWLEDGE_RETIRED, f"{node}/retire", {"reason": "No"}),
         (f"POST {all_of}/import", Deed.KNOWLEDGE_IMPORTED, f"{at}/import", document),
-        (
-            f"POST {API}/blockers/{{blocker_id}}/resolve",
-            Deed.BLOCKER_RESOLVED,
-            f"{blocker}/resolve",
-            {},
-        ),
+        (f"POST {blocker}/resolve", Deed.BLOCKER_RESOLVED, resolve, {}),
     ]
 
 

@@ -22,6 +22,7 @@ UNRECORDED_COMMANDS = {
     "init": "writes files into the repository, which take effect once they are trusted",
     "backup": LOOKS,
     "completion": LOOKS,
+    "context": LOOKS,
     "cost": LOOKS,
     "stats": LOOKS,
     "doctor": LOOKS,

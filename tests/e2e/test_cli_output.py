@@ -143,12 +143,12 @@ def _use_service(am: Am, run: Callable[..., Any]) -> None:
 
 def _use_knowledge(am: Am, run: Callable[..., Any], task: str) -> None:
     find_out(am, TaskId(task))
-    assert [one["node"]["id"] for one in run("knowledge", "search", "user")] == ["node-1", "node-2"]
+    assert [one["node"]["id"] for one in run("knowledge", "search", "AuthContext")] == ["node-1"]
     assert run("knowledge", "show", id="node-1")["tasks"][0]["id"] == task
     assert run("knowledge", "why", id=task)["task"]["id"] == task
     assert run("knowledge", "map") == []
     assert run("knowledge", "confirm", id="node-1")["confirmed_at"]
-    assert run("knowledge", "edit", "--text", "Ask AuthContext", id="node-1")["version"] == 2
+    assert run("knowledge", "edit", "--text", "Ask AuthContext", id="node-1")["version"] == 3
     run("knowledge", "contradict", "node-2", "--reason", "Not both", id="node-1")
     assert run("knowledge", "queue")
     assert run("knowledge", "retire", "--reason", "No longer", id="node-1")["state"] == "retired"
