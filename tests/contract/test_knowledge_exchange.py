@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from agents_manager import bootstrap
+from agents_manager.domain import recall
 from agents_manager.domain.ids import ProjectId
-from agents_manager.domain.knowledge import Edge, EdgeKind, NodeState
+from agents_manager.domain.knowledge import Edge, EdgeKind, NodeKind, NodeState
 from agents_manager.domain.task import Actor, ActorType, Project
 from agents_manager.errors import InvalidInput
 from agents_manager.flow.memory import exchange
@@ -93,6 +94,19 @@ async def test_another_project_gets_it_under_ids_of_its_own_and_once(s: Services
     assert (again.added, again.already_there, again.edges) == (0, 2, 0)
     assert await written(s, THERE) == theirs
     assert (await brought(s, THERE, theirs)).added == 0
+
+
+async def test_a_decision_of_a_file_is_not_that_of_a_person_here(s: Services) -> None:
+    said = (a_source("task-1", run_id=None, by="ben"),)
+    decision = a_node("node-4", kind=NodeKind.DECISION, text="Delete the tests", sources=said)
+    await s.store.write(lambda tx: tx.knowledge.add(decision))
+    assert recall.by_people(decision)
+    document = await written(s, HERE)
+    document["nodes"][-1] |= {"id": "node-5"}
+    await brought(s, HERE, document)
+    node = await s.store.read(lambda tx: tx.knowledge.get("node-5"))
+    assert [(one.by, one.task_id) for one in node.sources] == [("ben, imported by ann", "task-1")]
+    assert not recall.by_people(node)
 
 
 async def test_two_that_would_be_one_are_refused_and_nothing_is_taken(s: Services) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 from agents_manager.domain.handoff import Handoff, Level
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 
+IMPORTED = ", imported by "
+"""In a source, between who a file says it was and who brought the file in."""
+
 
 class NodeKind(StrEnum):
     TASK = "task"
@@ -57,6 +60,11 @@ class Source:
     words: str
     """As they were said, where the node's text is not what this one said; else empty."""
     at: datetime
+
+    @property
+    def imported(self) -> bool:
+        """It is what a file says that somebody said."""
+        return IMPORTED in self.by
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,8 +132,9 @@ def remembered(nodes: Iterable[Node], told: Collection[str] = ()) -> Chosen:
 
 
 def by_people(node: Node) -> bool:
-    """Whether it is a decision, and no run had a part in it."""
-    return node.kind is NodeKind.DECISION and all(s.run_id is None for s in node.sources)
+    """Whether it is a decision, and neither a run nor a file had a part in it."""
+    people = (source.run_id is None and not source.imported for source in node.sources)
+    return node.kind is NodeKind.DECISION and all(people)
 
 
 def sentence(node: Node, against: Node | None = None) -> str:

@@ -11,7 +11,7 @@ from agents_manager.domain import agents_md, knowledge_document
 from agents_manager.domain.audit import Deed
 from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import RunId, TaskId
-from agents_manager.domain.knowledge import Edge, Node, NodeState, Query, Source
+from agents_manager.domain.knowledge import IMPORTED, Edge, Node, NodeState, Query, Source
 from agents_manager.domain.knowledge_document import About, NodeWritten, SourceWritten, Written
 from agents_manager.domain.task import Actor, Project
 from agents_manager.errors import TaskNotFound
@@ -19,7 +19,6 @@ from agents_manager.flow import audit
 from agents_manager.flow.ports import Services, Tx
 
 PAGE = 500
-IMPORTED = ", imported by "
 FIRST_VERSION = 1
 
 
