@@ -42,7 +42,7 @@ READING = re.compile(r".* (list|show|watch|diff|transcript|checks|history|events
 READING_MORE = {
     *("agent doctor", "pipeline versions", "pipeline lint", "pipeline simulate", "pipeline graph"),
     *("comment show", "phase list", "artifact compare", "config show"),
-    *("knowledge search", "knowledge map", "knowledge blockers", "knowledge queue"),
+    *("knowledge search", "knowledge map", "knowledge blockers", "knowledge queue", "run handoff"),
 }
 
 

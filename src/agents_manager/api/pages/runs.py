@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.api import schemas
+from agents_manager.api.pages.knowledge import HandoffNote
 
 
 class Output(schemas.Out):
@@ -44,8 +45,8 @@ class Violation(schemas.Out):
 
 class RunHandoff(schemas.Out):
     run_id: str
-    handoff: schemas.Json | None
-    """Its fields, by the names that agents write; null: there is none that can be taken."""
+    handoff: HandoffNote | None
+    """Null: there is none that can be taken."""
     source: str | None
     """`message`, `file` or `tool`."""
     completeness: float | None

@@ -178,12 +178,6 @@ async def resolve_blocker(
     return pages.BlockerView.of(await s.store.write(write))
 
 
-@router.get("/runs/{run_id}/handoff")
-async def get_handoff(s: Services, run_id: str) -> pages.Handoff:
-    """The note that a run left for those who come after it."""
-    return pages.Handoff.of(await s.store.read(lambda tx: looking.handoff(tx, run_id)))
-
-
 @router.get("/tasks/{task_id}/knowledge")
 async def explain_knowledge(s: Services, task_id: str) -> pages.Recalled:
     """What agents of the task were told of what is known, what the next one is told, and why just

@@ -81,7 +81,7 @@ async def get_handoff(s: Services, run_id: str) -> pages.RunHandoff:
     kept = note.kept
     return pages.RunHandoff(
         run_id=note.run_id,
-        handoff=kept.handoff.model_dump(mode="json") if kept else None,
+        handoff=pages.HandoffNote.of(kept.handoff) if kept else None,
         source=kept.source if kept else None,
         completeness=kept.completeness if kept else None,
         violations=[pages.Violation(**one) for one in note.violations],

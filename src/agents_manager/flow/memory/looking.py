@@ -230,14 +230,6 @@ def blocker(tx: Tx, blocker_id: str) -> Blocked:
     return _blocked(tx, tx.knowledge.find_blocker(blocker_id))
 
 
-def handoff(tx: Tx, run_id: str) -> KeptHandoff:
-    run = tx.runs.find(run_id)
-    kept = tx.knowledge.handoff(run.id)
-    if kept is None:
-        raise NotFound(f"Run {run.id} ({run.status}) left no handoff.")
-    return kept
-
-
 def of_task(tx: Tx, task: Task) -> OfTask:
     kept = tx.knowledge.handoffs(task.id)
     told = [b for b in tx.knowledge.blockers(task.project_id) if b.task_id == task.id]
