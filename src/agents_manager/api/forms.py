@@ -119,7 +119,8 @@ class TaskImport(Form):
     """Name or id."""
     format: Literal["md", "csv", "json"]
     text: str
-    """The list: Markdown, CSV, or the document of an exported task or a JSON list of them."""
+    """The list: Markdown, CSV, or the document of an exported task or a JSON list of them. The
+    Markdown file of a task is known by its title, `# Task ID: Name`."""
     source: Annotated[str, Field(max_length=200)] = ""
     """What the list is called; a title that came from it before is not made again."""
     dry_run: bool = False

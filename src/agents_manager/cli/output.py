@@ -31,6 +31,15 @@ class Output:
         # Pure ASCII: no control or bidi character of an agent reaches the terminal.
         click.echo(json.dumps(present.value(document), indent=2))
 
+    def file(self, text: str) -> None:
+        """What is meant for a file: to the byte, except on a terminal, which it must not steer."""
+        if self.as_json:
+            self.document({"text": text})
+        elif terminal():
+            self.page(render.lines(text))
+        else:
+            click.get_binary_stream("stdout").write(text.encode())
+
     def page(self, blocks: Iterable[Block]) -> None:
         if terminal():
             render.to_terminal(blocks)

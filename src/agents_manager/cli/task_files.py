@@ -20,12 +20,24 @@ ENDINGS = {".md": "md", ".markdown": "md", ".csv": "csv", ".json": "json"}
 
 @click.command()
 @arguments.task
+@click.option(
+    "--format",
+    "told",
+    type=click.Choice(("json", "md")),
+    default="json",
+    show_default=True,
+    help="A JSON document, or a Markdown file that tells what became of it, too.",
+)
 @session.command
-async def export(desk: Desk, task: str) -> None:
-    """Print the words of a task as a JSON document that "am task import" takes."""
-    from agents_manager.flow import exchange
+async def export(desk: Desk, task: str, told: str) -> None:
+    """Print a task in a form that "am task import" takes."""
+    from agents_manager.flow import exchange, task_files
 
-    desk.output.document(await desk.read(lambda tx: exchange.export(tx, tx.tasks.find(task))))
+    if told == "json":
+        desk.output.document(await desk.read(lambda tx: exchange.export(tx, tx.tasks.find(task))))
+        return
+    text = await desk.read(lambda tx: task_files.export(tx, tx.tasks.find(task)))
+    desk.output.file(text)
 
 
 @click.command("import")
@@ -64,8 +76,8 @@ async def import_(
     numbers: tuple[int, ...],
     dry_run: bool,
 ) -> None:
-    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed; or
-    from the issues of a repository on GitHub.
+    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed (JSON,
+    or the Markdown file of a task); or from the issues of a repository on GitHub.
 
     All of them are made or none, and none is started. What was made of a title in a file of this
     name, or of an issue, is not made again.

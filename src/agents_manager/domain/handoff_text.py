@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents_manager.domain import fences, plain_yaml
+from agents_manager.domain.handoff import Handoff
 from agents_manager.domain.handoff_faults import WHOLE, Violation
 
 MAX_BYTES = 128 * 1024
@@ -61,6 +62,12 @@ def read(block: str) -> Parsed:
         right = f'YAML{tabs}; a text with ": ", "#", a quote or a backtick stands in quotes'
         return _wrong(f"it cannot be read: {error}", right)
     return Parsed(value)
+
+
+def written(handoff: Handoff) -> str:
+    """As the block of a task file."""
+    said = handoff.model_dump(mode="json").items()
+    return plain_yaml.dumps({name: value for name, value in said if value})
 
 
 def _wrong(wrong: str, right: str) -> Parsed:

@@ -9,6 +9,8 @@ import yaml
 from agents_manager.domain import strict_json
 
 MAX_NODES = 20_000
+MAX_LINE = 10_000_000
+"""Longer than any text: none is folded."""
 
 
 class TooLargeForYaml(ValueError):
@@ -85,6 +87,25 @@ def loads(text: str, *, max_bytes: int, max_depth: int, texts: bool = False) -> 
         raise ValueError(str(error).partition("\n")[0]) from None
     strict_json.check_text(value)
     return value
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    """In other styles, line ends that are none of Markdown's would be read as blanks."""
+    style = '"' if len(text.splitlines()) > 1 else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def dumps(value: Any) -> str:
+    """What `loads` reads again; each text is on one line."""
+    text: str = yaml.dump(value, None, _Dumper, sort_keys=False, allow_unicode=True, width=MAX_LINE)
+    return text.removesuffix("\n")
 
 
 def lines(text: str, *, max_depth: int) -> dict[str, int]:

@@ -33,6 +33,8 @@ class Entry:
     """Where it comes from, if that is not the list."""
     link: Link | None = None
     """None: by its title in the list."""
+    file: str | None = None
+    """The whole file, where it tells what became of the task elsewhere: it stays with the link."""
 
     @property
     def title(self) -> str:

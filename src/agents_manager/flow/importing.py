@@ -8,7 +8,14 @@ from enum import StrEnum
 from math import ceil
 from typing import Any
 
-from agents_manager.domain import fields, issue, task_list, task_list_csv, task_list_markdown
+from agents_manager.domain import (
+    fields,
+    issue,
+    task_file_reading,
+    task_list,
+    task_list_csv,
+    task_list_markdown,
+)
 from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.names import visible
@@ -141,9 +148,11 @@ async def _taken(
 
 def _read(text: str, format: Format) -> Listed:
     size = len(text.encode(errors="surrogatepass"))
-    if size > MAX_BYTES:
-        raise InvalidInput(f"{REFUSAL} The list has {size} bytes, at most {MAX_BYTES} are read.")
-    listed = READERS[format](text)
+    one = format is Format.MARKDOWN and task_file_reading.looks(text[: task_file_reading.MAX_BYTES])
+    what, most = ("file", task_file_reading.MAX_BYTES) if one else ("list", MAX_BYTES)
+    if size > most:
+        raise InvalidInput(f"{REFUSAL} The {what} has {size} bytes, at most {most} are read.")
+    listed = task_file_reading.listed(text) if one else READERS[format](text)
     if len(listed.entries) > MAX_TASKS:
         many = f"The list has {len(listed.entries)} tasks, at most {MAX_TASKS} are made at once."
         raise InvalidInput(f"{REFUSAL} {many}")
@@ -205,12 +214,12 @@ def _write(
     *,
     dry_run: bool,
 ) -> Imported:
-    outside, unknown = _outside(tx, listed)
+    links = tx.tasks.links(project.id)
+    outside, unknown = _outside(tx, listed, links)
     if not listed.forgiving:
         faults = [*faults, *unknown.values()]
     if faults:
         raise InvalidInput(REFUSAL, _told(faults))
-    links = tx.tasks.links(project.id)
     ids = [links.get(draft.link.key) or TaskId(s.ids.new()) for draft in drafts]
     now = s.clock.now()
     items: list[Item] = []
@@ -226,7 +235,8 @@ def _write(
             # A list has an order, and the oldest of two tasks is taken first.
             made_at = now + timedelta(microseconds=number)
             task = tasks.add(tx, project, task_id, words, draft.pipeline_id, actor, made_at)
-            artifacts.keep(tx, s, task, ArtifactType.LINK, link.key, link.label, link.data)
+            data = {**link.data, **_told_by_file(entry, outside)}
+            artifacts.keep(tx, s, task, ArtifactType.LINK, link.key, link.label, data)
         items.append(
             Item(
                 place=entry.place,
@@ -242,19 +252,31 @@ def _write(
     return Imported(items=tuple(items), skipped=listed.skipped)
 
 
+def _told_by_file(entry: Entry, outside: Mapping[str, TaskId]) -> dict[str, Any]:
+    """What a later export says again: the file, and which tasks its dependencies are here."""
+    if entry.file is None:
+        return {}
+    return {"file": entry.file, "waits_for": {n: outside.get(n) for n in entry.waits_for}}
+
+
 def _changed(tx: Tx, task_id: TaskId, link: Link) -> bool:
     known = tx.tasks.artifacts(task_id, ArtifactType.LINK)
     return any(issue.is_new(link.data, one.data) for one in known if one.key == link.key)
 
 
-def _outside(tx: Tx, listed: Listed) -> tuple[dict[str, TaskId], dict[tuple[str, str], str]]:
-    """The tasks that entries wait for, and for each entry and name that means none, why."""
+def _outside(
+    tx: Tx, listed: Listed, links: Mapping[str, TaskId]
+) -> tuple[dict[str, TaskId], dict[tuple[str, str], str]]:
+    """The tasks that entries wait for, and for each entry and name that means none, why. What was
+    imported into the project before is known by the id it has where it comes from."""
+    origins = {key.partition(": ")[0]: task_id for key, task_id in links.items()}
     found: dict[str, TaskId] = {}
     unknown: dict[tuple[str, str], str] = {}
     for entry in listed.entries:
         for name in entry.waits_for:
             try:
-                found[name] = found.get(name) or tx.tasks.find(name).id
+                known = found.get(name) or origins.get(f"task {name}")
+                found[name] = known or tx.tasks.find(name).id
             except (NotFound, InvalidInput) as error:
                 why = f"nothing in the list is called so. {error.message}"
                 unknown[entry.place, name] = f"{entry.place}: depends_on: {why}"

@@ -10,7 +10,7 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, AnswerKey, Caller, Services
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
-from agents_manager.flow import changes, paths, prompts, remedies, tasks, views
+from agents_manager.flow import changes, paths, prompts, remedies, task_files, tasks, views
 from agents_manager.flow.ports import Tx
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -167,6 +167,14 @@ async def get_diff(s: Services, task_id: str) -> PlainTextResponse:
     return PlainTextResponse(
         await s.workspaces.diff(Path(project.path), ends["base_sha"], ends["head_sha"])
     )
+
+
+@router.get("/{task_id}/file", response_class=PlainTextResponse)
+async def get_file(s: Services, task_id: str) -> PlainTextResponse:
+    """The task as a Markdown file that the import takes: its words, its log and its last
+    handoff."""
+    text = await s.store.read(lambda tx: task_files.export(tx, tx.tasks.find(task_id)))
+    return PlainTextResponse(text, media_type="text/markdown; charset=utf-8")
 
 
 def _moved(result: Task | tasks.Stopping) -> pages.Moved:
