@@ -17,6 +17,8 @@ MAX_BYTES = 4 * 1024 * 1024
 MAX_ID = 100
 NEEDED = ("Metadata", "Objective", "Acceptance Criteria", "Context Provided")
 SECTIONS = (*NEEDED, "Execution Log", "Handoff")
+YAML = ("yaml", "yml", "json")
+"""Kinds of the block of a handoff."""
 _CONTEXT = ("Description", "Plan")
 _SHOWN = 60
 
@@ -196,31 +198,31 @@ def _end(lines: Sequence[str], end: int) -> int:
 def _text(part: _Part | None) -> str:
     if part is None:
         return ""
-    blocks, beside = _blocks(part)
-    if len(blocks) == 1 and not beside and blocks[0][0] == "markdown":
-        return blocks[0][1]
+    found, beside = blocks(part.lines)
+    if len(found) == 1 and not beside and found[0][0] == "markdown":
+        return found[0][1]
     return "\n".join(part.lines)
 
 
-def _blocks(part: _Part) -> tuple[list[tuple[str, str]], list[int]]:
-    """Its blocks in fences, each with its kind, and the lines that hold words beside them."""
-    blocks: list[tuple[str, list[str]]] = []
+def blocks(lines: Sequence[str]) -> tuple[list[tuple[str, str]], list[int]]:
+    """Blocks in fences, each with its kind, and which lines hold words beside them."""
+    found: list[tuple[str, list[str]]] = []
     beside: list[int] = []
     fence: str | None = None
-    for number, line in part.numbered():
+    for index, line in enumerate(lines):
         before = fence
         fence, fenced = fences.state(fence, line)
         if fenced and before is None:
             opened = _TICKS.fullmatch(line)
-            blocks.append((opened["kind"].strip().lower() if opened else "", []))
+            found.append((opened["kind"].strip().lower() if opened else "", []))
         elif fenced and fence is not None:
-            blocks[-1][1].append(line)
+            found[-1][1].append(line)
         elif not fenced and line.strip():
-            beside.append(number)
+            beside.append(index)
     if fence is not None:
         # A block without an end is no block: its words would lose the fence.
-        return [], [part.line]
-    return [(kind, "\n".join(lines)) for kind, lines in blocks], beside
+        return [], [0]
+    return [(kind, "\n".join(inside)) for kind, inside in found], beside
 
 
 def _metadata(part: _Part, faults: _Faults) -> dict[str, str]:
@@ -277,16 +279,18 @@ def _context(part: _Part, faults: _Faults) -> Mapping[str, str]:
 
 def _handoff(part: _Part, faults: _Faults) -> tuple[str, str]:
     """Its YAML, or a note in free words."""
-    blocks, beside = _blocks(part)
-    of_yaml = [text for kind, text in blocks if kind in ("yaml", "yml", "json")]
-    bare = not blocks and any(line.startswith("outcome:") for line in part.lines)
+    found, beside = blocks(part.lines)
+    of_yaml = [text for kind, text in found if kind in YAML]
+    bare = not found and any(line.startswith("outcome:") for line in part.lines)
     if not of_yaml and not bare:
         return "", _text(part)
     text = of_yaml[0] if of_yaml else _text(part)
-    if len(blocks) > 1:
-        faults.add(part.line, f"the handoff has {len(blocks)} blocks of code, one is right")
-    elif blocks and beside:
-        faults.add(beside[0], "the handoff is one block of YAML, without words beside it")
+    if len(found) > 1:
+        faults.add(part.line, f"the handoff has {len(found)} blocks of code, one is right")
+    elif found and beside:
+        faults.add(
+            part.first + beside[0], "the handoff is one block of YAML, without words beside it"
+        )
     else:
         _hold(text, part.line, faults)
     return text, ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agents_manager.domain import handoff_text, task_file, task_file_reading
 from agents_manager.domain.event import Logged
 from agents_manager.domain.names import visible
-from agents_manager.domain.task import ArtifactType, Task
+from agents_manager.domain.task import Artifact, ArtifactType, Task
 from agents_manager.domain.task_file import TaskFile
 from agents_manager.flow import pipelines
 from agents_manager.flow.ports import Tx
@@ -26,6 +26,7 @@ FORM = "%Y-%m-%d %H:%M:%S UTC"
 class Origin:
     """What the file said that a task was imported from."""
 
+    link: Artifact
     file: TaskFile
     waits_for: Mapping[str, str | None]
     """The names that its dependencies have there, and what they are here."""
@@ -36,7 +37,7 @@ def origin(tx: Tx, task: Task) -> Origin | None:
         match artifact.data:
             case {"file": str(text), "waits_for": dict(names)}:
                 file, _ = task_file_reading.read(text)
-                return Origin(file, names) if file else None
+                return Origin(artifact, file, names) if file else None
             case _:
                 pass
     return None
