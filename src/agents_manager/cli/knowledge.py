@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from agents_manager.cli import arguments, completing, files, session
+from agents_manager.cli.knowledge_notes import migrate
 from agents_manager.cli.render import Line, Tone, counted, lines, one_line, short
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput
@@ -30,6 +31,9 @@ limit_option = click.option(
 @click.group()
 def knowledge() -> None:
     """Find, care for and share what runs found out."""
+
+
+knowledge.add_command(migrate)
 
 
 @knowledge.command()

@@ -11,6 +11,7 @@ from agents_manager.cli.render import Line, counted, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
+    from agents_manager.domain.knowledge import Node
     from agents_manager.flow.memory.notes import Note
 
 
@@ -55,7 +56,7 @@ async def migrate(
     document = pages.document(note, kept)
     desk.output.show(document, lambda: pages.page(note))
     if not desk.output.as_json:
-        desk.output.page([Line(), Line(_sum(note, source, kept and len(kept)))])
+        desk.output.page([Line(), Line(_sum(note, kept))])
 
 
 async def _note(desk: Desk, source: str, whose: str | None) -> "Note":
@@ -63,14 +64,19 @@ async def _note(desk: Desk, source: str, whose: str | None) -> "Note":
 
     from agents_manager.flow.memory import notes
 
-    named = Path(source)
-    if source == "-" or named.is_file() or named.suffix or len(named.parts) > 1:
+    if _is_file(source):
         note = notes.of_text(_text(source))
     else:
         note = await desk.read(lambda tx: notes.of_task(tx, source))
     if whose is None:
         return note
     return replace(note, task=await desk.read(lambda tx: tx.tasks.find(whose)))
+
+
+def _is_file(source: str) -> bool:
+    """By its looks, too: a file that is not there must not be taken for a task."""
+    named = Path(source)
+    return source == "-" or named.is_file() or bool(named.suffix) or len(named.parts) > 1
 
 
 def _text(source: str) -> str:
@@ -84,9 +90,9 @@ def _text(source: str) -> str:
         raise click.UsageError(f'"{source}" cannot be read: {error.strerror}.') from None
 
 
-def _sum(note: "Note", source: str, kept: int | None) -> str:
+def _sum(note: "Note", kept: "list[Node] | None") -> str:
     if kept is not None:
-        return f"Kept {counted(kept, 'finding')}."
+        return f"Kept {counted(len(kept), 'finding')}."
     told = "Nothing was kept."
     if note.migrated.handoff is not None:
         told += " --keep keeps it" + ("." if note.task else " for the task that --for names.")

@@ -38,7 +38,7 @@ class Output:
         elif terminal():
             self.page(render.lines(text))
         else:
-            click.get_binary_stream("stdout").write(text.encode())
+            click.echo(text.encode(), nl=False)
 
     def page(self, blocks: Iterable[Block]) -> None:
         if terminal():

@@ -76,8 +76,8 @@ async def import_(
     numbers: tuple[int, ...],
     dry_run: bool,
 ) -> None:
-    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed (JSON,
-    or the Markdown file of a task); or from the issues of a repository on GitHub.
+    """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed, JSON
+    or the Markdown file of a task; or from the issues of a repository on GitHub.
 
     All of them are made or none, and none is started. What was made of a title in a file of this
     name, or of an issue, is not made again.
@@ -108,6 +108,11 @@ async def import_(
         for other in item.left_out:
             what = f'"{one_line(item.title)}" depends on "{one_line(other)}"'
             desk.output.say(f"Warning: {what}, which is not known here; left out.")
+        if item.note and item.task_id:
+            told = f'The handoff of "{one_line(item.title)}" is in free words'
+            desk.output.say(
+                f'{told}; "am knowledge migrate {short(item.task_id)}" shows its fields.'
+            )
 
 
 def _format(text: str, name: str) -> str:

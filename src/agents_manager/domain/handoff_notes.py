@@ -78,7 +78,7 @@ _OUTCOME = re.compile(
 _MARK = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _HEADING = re.compile(r"#{1,6}\s+(?P<text>.*)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*])")
-_MITIGATION = re.compile(r"\s+[-–—]\s+|;\s+|,\s+so\s+|:\s+")
+_MITIGATION = re.compile(r"\s+[-\u2013\u2014]\s+|;\s+|,\s+so\s+|:\s+")
 _LINES = re.compile(r":(?P<from>[1-9]\d{0,8})(?:-(?P<to>[1-9]\d{0,8}))?$")
 _FILE_NAME = re.compile(r"[\w@.+-]*\.[A-Za-z]\w{0,9}")
 _AROUND = "`\"'*_,;()[]<>!?"

@@ -96,7 +96,9 @@ class _Dumper(yaml.SafeDumper):
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     """In other styles, line ends that are none of Markdown's would be read as blanks."""
     style = '"' if len(text.splitlines()) > 1 else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+    return dumper.represent_scalar(  # pyright: ignore[reportUnknownMemberType]
+        "tag:yaml.org,2002:str", text, style
+    )
 
 
 _Dumper.add_representer(str, _text)

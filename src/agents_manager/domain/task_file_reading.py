@@ -80,6 +80,7 @@ def listed(text: str) -> Listed:
         waits_for=file.listed("Depends on"),
         source=f"task {visible(file.id, MAX_ID)}",
         file=text,
+        note=bool(file.note),
     )
     return Listed(entries=[entry], forgiving=True)
 

@@ -35,6 +35,8 @@ class Entry:
     """None: by its title in the list."""
     file: str | None = None
     """The whole file, where it tells what became of the task elsewhere: it stays with the link."""
+    note: bool = False
+    """The file has a handoff in free words."""
 
     @property
     def title(self) -> str:

@@ -72,6 +72,8 @@ class Item:
     """What it would wait for, but is not known here."""
     changed: bool
     """Whether the issue says something else since; the task is left as it is."""
+    note: bool
+    """Whether the file has a handoff in free words, which was kept with it as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +249,7 @@ def _write(
                 dependencies=len(others),
                 left_out=tuple(n for n in entry.waits_for if (entry.place, n) in unknown),
                 changed=state is ImportState.ALREADY_THERE and _changed(tx, task_id, link),
+                note=entry.note,
             )
         )
     return Imported(items=tuple(items), skipped=listed.skipped)

@@ -34,12 +34,10 @@ class Origin:
 
 def origin(tx: Tx, task: Task) -> Origin | None:
     for artifact in tx.tasks.artifacts(task.id, ArtifactType.LINK):
-        match artifact.data:
-            case {"file": str(text), "waits_for": dict(names)}:
-                file, _ = task_file_reading.read(text)
-                return Origin(artifact, file, names) if file else None
-            case _:
-                pass
+        text = artifact.data.get("file")
+        file = task_file_reading.read(text)[0] if isinstance(text, str) else None
+        if file is not None:
+            return Origin(artifact, file, artifact.data["waits_for"])
     return None
 
 
@@ -83,7 +81,7 @@ def export(tx: Tx, task: Task) -> str:
 
 def _dependencies(task: Task, before: Origin | None) -> Iterator[str]:
     """By their names in the file; also those that are not known here."""
-    names = before.waits_for if before else {}
+    names: Mapping[str, str | None] = before.waits_for if before else {}
     yield from (name for name, here in names.items() if here is None or here in task.dependencies)
     yield from (one for one in task.dependencies if one not in names.values())
 

@@ -115,6 +115,8 @@ class ImportedTask(schemas.Out):
     """What it would wait for, but is not known here."""
     changed: bool
     """Whether its issue says something else since; the task is left as it is."""
+    note: bool
+    """Whether its file has a handoff in free words, which was kept with it as it is."""
 
 
 class ImportedTasks(schemas.Out):

@@ -10,7 +10,8 @@ HANDOFF = "handoff"
 class KnowledgeLearned(Happening):
     category = HANDOFF
     type: Literal["knowledge.learned"] = "knowledge.learned"
-    run: str
+    run: str | None
+    """None: somebody kept it of a note that no run left here."""
     nodes: tuple[str, ...]
     """What nobody had told before."""
     again: tuple[str, ...]
@@ -19,6 +20,9 @@ class KnowledgeLearned(Happening):
     def says(self) -> str:
         known = f", and found {len(self.again)} again" if self.again else ""
         return f"The run told {counted_as(len(self.nodes), 'new finding')}{known}."
+        known = f", and {len(self.again)} that were known" if self.again else ""
+        who = "The run told" if self.run else "A note told"
+        return f"{who} {counted_as(len(self.nodes), 'new finding')}{known}."
 
 
 class DecisionKept(Happening):

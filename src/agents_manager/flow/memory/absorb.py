@@ -52,28 +52,57 @@ def absorb(
         words="",
         at=kept.at,
     )
-    stands_for = _of_task(tx, s, task, kept, source)
+    stands_for = _of_task(tx, s, task, kept.handoff, source)
     _map(tx, s, kept, stands_for)
-    told = [keep(tx, s, task, finding, source) for finding in findings.of(kept.handoff, task.tags)]
+    _learn(tx, s, task, kept.handoff, source, stands_for, _agent(run))
+    for blocker in kept.handoff.blockers:
+        _block(tx, s, run, task, blocker, kept)
+
+
+def tell(tx: Tx, s: Services, task: Task, handoff: Handoff, by: Actor) -> list[Node]:
+    """What somebody keeps of a note that no run of ours left: its findings, on their word."""
+    source = Source(
+        task_id=task.id,
+        run_id=None,
+        by=by.name,
+        commit=None,
+        file=None,
+        lines=None,
+        words="",
+        at=s.clock.now(),
+    )
+    stands_for = tx.knowledge.of_task(task.id) or _of_task(tx, s, task, handoff, source)
+    return _learn(tx, s, task, handoff, source, stands_for, by)
+
+
+def _learn(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    handoff: Handoff,
+    source: Source,
+    stands_for: Node,
+    actor: Actor,
+) -> list[Node]:
+    told = [keep(tx, s, task, finding, source) for finding in findings.of(handoff, task.tags)]
     for one in told:
         tx.knowledge.add_edge(
             Edge(source=one.node.id, target=stands_for.id, kind=EdgeKind.FOUND_BY)
         )
     if told:
         learned = event.KnowledgeLearned(
-            run=run.id,
+            run=source.run_id,
             nodes=tuple(dict.fromkeys(t.node.id for t in told if not t.again)),
             again=tuple(dict.fromkeys(t.node.id for t in told if t.again)),
         )
-        tx.events.add(task.id, learned, _agent(run), kept.at)
-    for blocker in kept.handoff.blockers:
-        _block(tx, s, run, task, blocker, kept)
+        tx.events.add(task.id, learned, actor, source.at)
+    return [one.node for one in told]
 
 
-def _of_task(tx: Tx, s: Services, task: Task, kept: KeptHandoff, source: Source) -> Node:
+def _of_task(tx: Tx, s: Services, task: Task, handoff: Handoff, source: Source) -> Node:
     """The node that stands for the task, with those of the tasks before and after it."""
     found = tx.knowledge.of_task(task.id)
-    detail = {"outcome": kept.handoff.outcome.value}
+    detail = {"outcome": handoff.outcome.value}
     if found is None:
         about = findings.tags(task.tags)
         found = _new(s, task, Finding(kind=NodeKind.TASK, text=task.title, tags=about), source)
@@ -81,7 +110,7 @@ def _of_task(tx: Tx, s: Services, task: Task, kept: KeptHandoff, source: Source)
         tx.knowledge.add(found)
     else:
         tx.knowledge.add_source(found.id, source)
-        tx.knowledge.update(found.id, kept.at, text=task.title, detail=detail)
+        tx.knowledge.update(found.id, source.at, text=task.title, detail=detail)
     for before in task.dependencies:
         _follow(tx, found, tx.knowledge.of_task(TaskId(before)))
     for after in tx.tasks.depending_on(task.id):

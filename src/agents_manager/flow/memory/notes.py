@@ -11,12 +11,14 @@ from agents_manager.domain import (
     task_file,
     task_file_reading,
 )
+from agents_manager.domain.audit import Deed
 from agents_manager.domain.document import Document, documents
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.handoff_notes import Migrated
 from agents_manager.domain.knowledge import Node
 from agents_manager.domain.task import Actor, Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import artifacts, task_files, tasks
+from agents_manager.flow import artifacts, audit, task_files, tasks
 from agents_manager.flow.memory import absorb
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import handoffs
@@ -24,6 +26,7 @@ from agents_manager.flow.runs import handoffs
 PIPELINE = "document"
 """Its agents only read, and a person looks at what they wrote."""
 REFUSAL = "The note was not kept."
+NOTED = "The handoff in free words, before it was brought into fields:"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +60,9 @@ def of_task(tx: Tx, reference: str) -> Note:
         return _answered(tx, task, asked)
     origin = task_files.origin(tx, task)
     if origin is None or not origin.file.note:
-        named = f'Task "{task.title}" ({task.id})'
-        why = "it was not imported from a task file with one"
-        raise InvalidInput(f"{named} has no handoff in free words: {why}.")
+        there = origin is not None and origin.file.handoff
+        why = "it is in fields already" if there else "its task came from no task file with one"
+        raise InvalidInput(f'"{task.title}" ({task.id}) has no handoff in free words: {why}.')
     words = origin.file.note
     return Note(words=words, migrated=handoff_notes.migrate(words), task=task)
 
@@ -90,18 +93,22 @@ def keep(tx: Tx, s: Services, note: Note, task: Task, actor: Actor) -> list[Node
     if handoff is None:
         raise InvalidInput(REFUSAL, [str(one) for one in note.migrated.violations])
     _update_file(tx, s, task, handoff_text.written(handoff))
-    return absorb.tell(tx, s, task, handoff, actor)
+    found = absorb.tell(tx, s, task, handoff, actor)
+    summary = f'kept {counted_as(len(found), "finding")} of a handoff note for task "{task.title}"'
+    said = {"task": task.id, "nodes": len(found)}
+    audit.note(tx, s.clock.now(), actor, Deed.KNOWLEDGE_IMPORTED, summary, **said)
+    return found
 
 
 def _update_file(tx: Tx, s: Services, task: Task, yaml: str) -> None:
+    """The note as it was stays, in the log."""
     origin = task_files.origin(tx, task)
-    if origin is None or origin.file.handoff:
+    if origin is None or not origin.file.note:
         return
-    text = task_file.write(replace(origin.file, handoff=yaml, note=""))
-    link = origin.link
-    artifacts.keep(
-        tx, s, task, ArtifactType.LINK, link.key, link.label, {**link.data, "file": text}
-    )
+    log = f"{origin.file.log}\n\n{NOTED}\n\n{origin.file.note}".strip()
+    text = task_file.write(replace(origin.file, handoff=yaml, note="", log=log))
+    link, kind = origin.link, ArtifactType.LINK
+    artifacts.keep(tx, s, task, kind, link.key, link.label, {**link.data, "file": text})
 
 
 async def ask(s: Services, project: Project, note: Note, actor: Actor) -> Task:
