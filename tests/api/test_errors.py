@@ -122,6 +122,7 @@ UNKNOWN = {
     "GET /tasks/nowhere/history": "TaskNotFound",
     "GET /tasks/nowhere/events": "TaskNotFound",
     "GET /tasks/nowhere/diff": "TaskNotFound",
+    "GET /tasks/nowhere/file": "TaskNotFound",
     "GET /prompts/nowhere": "PromptNotFound",
     "POST /prompts/nowhere/accept": "PromptNotFound",
     "GET /runs?task=nowhere": "TaskNotFound",

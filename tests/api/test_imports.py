@@ -9,6 +9,7 @@ import pytest
 
 from tests.api.scenes import Scene, told
 from tests.github_server import TOKEN, FakeGitHub, Served, Trouble
+from tests.unit.test_task_file import TEXT
 
 IMPORT = "/api/v1/tasks/import"
 LIST = {"project": "shop", "format": "md", "text": "- [ ] Door\n- [x] Roof\n", "source": "a.md"}
@@ -31,8 +32,28 @@ async def test_a_list_is_imported(api: httpx.AsyncClient, scene: Scene) -> None:
     assert (task["task"]["status"], task["runs"]) == ("open", [])
 
 
+async def test_a_task_file_goes_out_and_in(api: httpx.AsyncClient, scene: Scene) -> None:
+    made = (await api.post(IMPORT, json={**LIST, "text": TEXT})).json()["items"][0]
+    assert (made["state"], made["note"], made["left_out"]) == ("made", False, ["9c0d"])
+    url = f"/api/v1/tasks/{made['task_id']}/file"
+    file = await api.get(url)
+    assert file.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert file.text.startswith("# Task 1a2b3c4d: Search by tag\n")
+    assert file.text.partition("## Objective")[2] == TEXT.partition("## Objective")[2]
+    other = {**LIST, "text": file.text.replace("Search by tag", "Other")}
+    again = (await api.post(IMPORT, json=other)).json()["items"][0]
+    copied = (await api.get(f"/api/v1/tasks/{again['task_id']}/file")).text
+    assert copied == other["text"]
+
+
 WRONG: dict[str, tuple[dict[str, Any], int, str, str]] = {
     "a fault in it": ({"text": "- [ ]"}, 422, "InvalidInput", "line 1: title: a task needs"),
+    "a wrong task file": (
+        {"text": TEXT.replace("- Type", "- Tipe")},
+        422,
+        "InvalidInput",
+        'there is no metadata \\"Tipe\\". Did you mean \\"Type\\"?',
+    ),
     "no such format": ({"format": "xls"}, 422, "InvalidInput", "format:"),
     "no such project": ({"project": "shpo"}, 404, "ProjectNotFound", "shpo"),
     "an unknown field": ({"titel": "x"}, 422, "InvalidInput", "titel"),

@@ -231,11 +231,30 @@ def _use_channels(am: Am, run: Callable[..., Any]) -> None:
         assert run("channel", "test", "webhook")["speaks_as"] == listener.url
 
 
+def _use_task_files(am: Am, run: Callable[..., Any], task: str) -> None:
+    printed = am("task", "export", task, "--format", "md").out
+    assert am.json("task", "export", task, "--format", "md") == {"text": printed}
+    free = printed.partition("## Handoff")[0] + "## Handoff\n\nWatch out for paint. Well.\n"
+    free = free.replace(": Door", ": Gate", 1)  # The document made a task of it already.
+    (am.repo / "task.md").write_text(free, newline="")
+    [made] = am.json("task", "import", "task.md")["items"]
+    assert (made["state"], made["note"]) == ("made", True)
+    assert am("task", "export", made["task_id"], "--format", "md").out == free
+    shown = run("knowledge", "migrate", id=made["task_id"])
+    assert [one["ambiguous"] is None for one in shown["said"]] == [True, False]
+    assert (shown["handoff"]["gotchas"][0]["issue"], shown["kept"]) == (
+        "Watch out for paint.",
+        None,
+    )
+    assert len(am.json("knowledge", "migrate", made["task_id"], "--keep")["kept"]) == 1
+
+
 def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     [*_, first] = am.json("run", "list", "--task", task)
     assert am.json("config", "show", "--run", first["id"])["began"]
     (am.repo / "task.json").write_text(json.dumps(run("task", "export", id=task)))
     assert run("task", "import", "task.json")["items"][0]["state"] == "made"
+    _use_task_files(am, run, task)
     assert task in [one["task"] for one in run("task", "clean")]
     assert run("task", "delete", id=task)["branches"]
     am.git("clone", "-q", ".", "../other")

@@ -21,6 +21,7 @@ from agents_manager.cli import backup, render
 from agents_manager.domain import (
     context,
     document,
+    handoff_notes,
     handoff_rules,
     handoff_text,
     lines,
@@ -125,6 +126,39 @@ HANDOFFS: Mapping[str, str] = {
     "headings of blanks": "##" + " " * LARGE + "Handoff\n" + "## Handoff" + " #" * LARGE,
     "many files": HEADING + "outcome: completed\nfiles_created:\n" + "- {path: ../x}\n" * 2_000,
     "fields that nobody knows": HEADING + "\n".join(f"field{n}: x" for n in range(3_000)),
+}
+TASK = "# Task 1: x\n## Metadata\n## Objective\n## Acceptance Criteria\n## Context Provided\n"
+TASK_FILES: Mapping[str, str] = {
+    **{name: TASK + HANDOFFS[name] for name in ("billion laughs", "blocks", "many files")},
+    "sections": TASK + "## Objective\n" * LARGE,
+    "blank lines": TASK + "\n" * 1_000_000,
+    "lines that part": TASK + "---\n" * LARGE,
+    "fences": TASK + "```\n" * LARGE,
+    "a fence without end": TASK + "`" * 1_000_000,
+    "metadata": TASK.replace("## Obj", "- Type: x\n" * LARGE + "## Obj"),
+    "metadata without colon": TASK.replace("## Obj", "- " + "*" * LARGE + "\n## Obj"),
+    "criteria": TASK.replace("## Con", "- [ ] x\n" * LARGE + "## Con"),
+    "title of blanks": "# Task 1: " + " " * LARGE + "\n## Metadata",
+    "footers": TASK + "*Task completed: x*\n" * LARGE,
+    "NUL": TASK + "\0",
+    "half a surrogate pair": TASK + "\ud800",
+    "10 MB": TASK + "x" * 10_000_000,
+}
+NOTES: Mapping[str, str] = {
+    "one word": "watch out " * 12_000,
+    "paths": "Created " + " ".join(f"a/b{n}.py" for n in range(10_000)),
+    "a deep path": "Changed " + "a/" * 60_000 + "b.py",
+    "sentences": ". A" * 40_000,
+    "lines": "a\n" * 60_000,
+    "items": "- \n" * 40_000,
+    "headings": "# Next\n" * 15_000,
+    "labels": "open question" * 9_000,
+    "blanks": " " * 120_000,
+    "fences": "```\n" * 30_000,
+    "10 MB": "Then go. " * 1_200_000,
+    "path escape": "Created ../../etc/passwd.txt",
+    "half a surrogate pair": "Watch out for \ud800",
+    "NUL": "Watch out for \0",
 }
 LISTS: Mapping[str, str] = {
     "heading of blanks": "# a" + " " * LARGE + "b\n- [ ] x",
@@ -237,6 +271,11 @@ def _handoff(text: str) -> None:
     parsed = handoff_text.parse(text)
     found = handoff_rules.check(parsed.value) if parsed else None
     if found is None or found.handoff is None:
+        raise ValueError("no handoff")
+
+
+def _note(text: str) -> None:
+    if handoff_notes.migrate(text).handoff is None:
         raise ValueError("no handoff")
 
 
@@ -383,6 +422,8 @@ KINDS: Mapping[str, tuple[Mapping[str, Any], Read]] = {
     "JSON": (JSON, _json),
     "YAML": (YAML, _yaml),
     "handoffs": (HANDOFFS, _handoff),
+    "handoffs in free words": (NOTES, _note),
+    "task files": (TASK_FILES, _list_as(importing.Format.MARKDOWN)),
     "task lists in Markdown": (LISTS, _list_as(importing.Format.MARKDOWN)),
     "task lists in CSV": (TABLES, _list_as(importing.Format.CSV)),
     "diffs": (DIFFS, _diff),

@@ -10,16 +10,23 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from agents_manager.domain import fences, handoff_rules, handoff_text, task_file, task_file_reading
+from agents_manager.domain import (
+    fences,
+    handoff_rules,
+    handoff_text,
+    strict_json,
+    task_file,
+    task_file_reading,
+)
 from agents_manager.domain.handoff import MAX_TEXT, Handoff, HandoffOutcome
 from agents_manager.domain.handoff_faults import WHOLE, Violation
-from agents_manager.domain.handoff_rules import Reading
 from agents_manager.domain.handoff_text import Parsed
 from agents_manager.domain.ids import TaskId
 
 MAX_BYTES = handoff_text.MAX_BYTES
 NEAR = 12
 """Characters in front of a path that tell whether something was added to it."""
+ASSUMED = "outcome: completed"
 UNSAID = "not said"
 """For what a handoff has to say and the note does not."""
 
@@ -96,26 +103,29 @@ _DEEDS: Mapping[str, re.Pattern[str]] = {
 
 def migrate(note: str) -> Migrated:
     """The same note always becomes the same."""
-    size = len(note.encode(errors="surrogatepass"))
-    if size > MAX_BYTES:
-        wrong = f"the note has {size} bytes"
-        limit = Violation(WHOLE, wrong, f"at most {MAX_BYTES}")
-        return Migrated(said=(), handoff=None, violations=(limit,))
+    fault = _fault(note)
+    if fault:
+        return Migrated(said=(), handoff=None, violations=(fault,))
     fields: dict[str, Any] = {}
     said = [_taken(one, above, fields) for one, above in _sentences(note)]
     if Section.OUTCOME not in fields:
         fields[Section.OUTCOME] = "completed"
-        if said:
-            assumed = (*said[0].assumed, "outcome: completed")
-            said[0] = replace(said[0], assumed=assumed)
+        said = [replace(one, assumed=(*one.assumed, ASSUMED)) for one in said[:1]] + said[1:]
     for kind in (Section.CREATED, Section.MODIFIED):
         fields[kind] = list(fields.get(kind, {}).values())
-    reading = handoff_rules.check(fields) if said else _nothing()
+    reading = handoff_rules.check(fields)
     return Migrated(said=tuple(said), handoff=reading.handoff, violations=reading.violations)
 
 
-def _nothing() -> Reading:
-    return Reading(None, (Violation(WHOLE, "the note is empty", "sentences"),))
+def _fault(note: str) -> Violation | None:
+    size = len(note.encode(errors="surrogatepass"))
+    if size > MAX_BYTES:
+        return Violation(WHOLE, f"the note has {size} bytes", f"at most {MAX_BYTES}")
+    try:
+        strict_json.check_text(note)
+    except ValueError as error:
+        return Violation(WHOLE, str(error), "text")
+    return None if note.strip() else Violation(WHOLE, "the note is empty", "sentences")
 
 
 def block(document: str) -> Parsed:
