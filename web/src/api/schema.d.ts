@@ -1,4 +1,4 @@
-// From openapi.json 4aca1aa48dab2cf168c64583f211396e413c0354b3ed9e08156a47dd73a28315; write it again with: npm run api
+// From openapi.json aa1c234835d8e58c903b7d195dd44ca194a20980d3e6000a78e30d482c30e627; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -799,6 +799,27 @@ export interface paths {
          * @description What the task's branch changes, as a unified diff.
          */
         get: operations["get_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get File
+         * @description The task as a Markdown file that the import takes: its words, its log and its last
+         *     handoff.
+         */
+        get: operations["get_file"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3336,6 +3357,8 @@ export interface components {
             left_out: string[];
             /** Changed */
             changed: boolean;
+            /** Note */
+            note: boolean;
         };
         /** ImportedTasks */
         ImportedTasks: {
@@ -6646,6 +6669,32 @@ export interface operations {
         };
     };
     get_diff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_file: {
         parameters: {
             query?: never;
             header?: never;
