@@ -8,8 +8,8 @@ from agents_manager.domain.knowledge import Node, NodeKind, Query
 from agents_manager.domain.task import Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import audit, importing, task_files
+from agents_manager.flow import handoff_notes as notes
 from agents_manager.flow.importing import Format
-from agents_manager.flow.memory import notes
 from agents_manager.flow.ports import Tx
 from tests.unit.test_task_file import TEXT, YAML
 from tests.worlds import ANN, World

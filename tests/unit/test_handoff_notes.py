@@ -1,4 +1,4 @@
-"""A handoff in free words becomes fields by what its sentences say, and what is ambiguous is told."""
+"""A handoff in free words becomes fields by what its sentences say; what is ambiguous is told."""
 
 import pytest
 

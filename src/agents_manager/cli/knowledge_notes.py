@@ -12,7 +12,7 @@ from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
     from agents_manager.domain.knowledge import Node
-    from agents_manager.flow.memory.notes import Note
+    from agents_manager.flow.handoff_notes import Note
 
 
 @click.command()
@@ -33,7 +33,7 @@ async def migrate(
     --agent made, it is what its agent wrote. Nothing is kept and no agent is started unless told.
     """
     from agents_manager.cli.pages import note as pages
-    from agents_manager.flow.memory import notes
+    from agents_manager.flow import handoff_notes as notes
 
     if keep and by_agent:
         raise click.UsageError("Give --keep or --agent: look at what the agent wrote first.")
@@ -62,7 +62,7 @@ async def migrate(
 async def _note(desk: Desk, source: str, whose: str | None) -> "Note":
     from dataclasses import replace
 
-    from agents_manager.flow.memory import notes
+    from agents_manager.flow import handoff_notes as notes
 
     if _is_file(source):
         note = notes.of_text(_text(source))

@@ -7,7 +7,7 @@ from agents_manager.cli.render import Block, Line, Table, lines, one_line
 from agents_manager.domain import handoff_text
 from agents_manager.domain.handoff_notes import Said
 from agents_manager.domain.knowledge import Node
-from agents_manager.flow.memory.notes import Note
+from agents_manager.flow.handoff_notes import Note
 
 
 def page(note: Note) -> Iterator[Block]:
