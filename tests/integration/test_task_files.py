@@ -68,7 +68,9 @@ async def test_a_task_goes_to_another_installation_and_says_the_same(
             pipeline="simple",
         )
         paint = await tasks.create(s, shop, tasks.NewTask(title="Paint"), ANN)
-        door = await tasks.create(s, shop, replace(new, dependencies=[paint.id]), ANN)
+        brush = await tasks.create(s, shop, tasks.NewTask(title="Brush"), ANN)
+        before = sorted([paint.id, brush.id], reverse=True)
+        door = await tasks.create(s, shop, replace(new, dependencies=before), ANN)
         told = {one.id: await exported(s, one.id) for one in (paint, door)}
     async with installed(tmp_path / "second") as (s, shop):
         # Without what it depends on, which is told again all the same.
@@ -82,6 +84,7 @@ async def test_a_task_goes_to_another_installation_and_says_the_same(
         assert (alone.status, alone.version) == ("open", 1)
         assert await exported(s, alone.id) == told[door.id]
     async with installed(tmp_path / "third") as (s, shop):
+        # One of them is known here, and the other told again all the same.
         first = await made(s, shop, told[paint.id])
         second = await made(s, shop, told[door.id])
         assert second.dependencies == (first.id,)

@@ -114,7 +114,8 @@ def _update_file(tx: Tx, s: Services, task: Task, yaml: str) -> None:
 async def ask(s: Services, project: Project, note: Note, actor: Actor) -> Task:
     """Has an agent bring the note into fields, in a task of its own; once for each note."""
     if not note.words.strip() or not note.migrated.said:
-        raise InvalidInput("There is no note to give to an agent.")
+        why = [str(one) for one in note.migrated.violations]
+        raise InvalidInput("There is no note to give to an agent.", why)
     digest = hashlib.sha256(note.words.encode()).hexdigest()[:16]
     key = f"handoff note {digest}"
     of = note.task

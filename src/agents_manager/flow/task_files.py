@@ -48,6 +48,9 @@ def export(tx: Tx, task: Task) -> str:
     if told and len(log) == 1:
         log = []  # It was made of the file, and nothing happened since.
     handed = tx.knowledge.handoffs(task.id)
+    handoff = told.handoff if told else ""
+    if handed:
+        handoff = handoff_text.written(handed[-1].handoff)
     metadata = {
         "Type": task.type,
         "Priority": task.priority,
@@ -68,11 +71,7 @@ def export(tx: Tx, task: Task) -> str:
             description=task.description,
             plan=told.plan if told and task.plan is None else task.plan,
             log="\n".join([*([told.log] if told and told.log else []), *log]),
-            handoff=handoff_text.written(handed[-1].handoff)
-            if handed
-            else told.handoff
-            if told
-            else "",
+            handoff=handoff,
             note=told.note if told and not handed else "",
             completed=told.completed if told and not log else _completed(tx, task),
         )
@@ -80,10 +79,12 @@ def export(tx: Tx, task: Task) -> str:
 
 
 def _dependencies(task: Task, before: Origin | None) -> Iterator[str]:
-    """By their names in the file; also those that are not known here."""
-    names: Mapping[str, str | None] = before.waits_for if before else {}
-    yield from (name for name, here in names.items() if here is None or here in task.dependencies)
-    yield from (one for one in task.dependencies if one not in names.values())
+    """By their names in the file and in its order, also those that are not known here; then those
+    that came here."""
+    named = before.file.listed("Depends on") if before else ()
+    here = {name: before.waits_for.get(name) for name in named} if before else {}
+    yield from (name for name, one in here.items() if one is None or one in task.dependencies)
+    yield from (one for one in task.dependencies if one not in here.values())
 
 
 def _log(tx: Tx, task: Task) -> Iterator[str]:
