@@ -19,8 +19,6 @@ class KnowledgeLearned(Happening):
 
     def says(self) -> str:
         known = f", and found {len(self.again)} again" if self.again else ""
-        return f"The run told {counted_as(len(self.nodes), 'new finding')}{known}."
-        known = f", and {len(self.again)} that were known" if self.again else ""
         who = "The run told" if self.run else "A note told"
         return f"{who} {counted_as(len(self.nodes), 'new finding')}{known}."
 

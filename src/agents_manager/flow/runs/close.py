@@ -9,9 +9,7 @@ import structlog
 from agents_manager.domain import event, question
 from agents_manager.domain.findings import UNHELPED
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.handoff import Handoff
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.knowledge import KeptHandoff
 from agents_manager.domain.pipeline import Trigger, TriggerType
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.stages.table import BY_OUTCOME
@@ -58,8 +56,8 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
         handoffs.record(tx, s, run, verdict, registry_of(s, project))
         kept = handoffs.kept(run, verdict, s.clock.now())
         if kept is not None:
-            tx.knowledge.keep_handoff(kept)
-        _absorb(tx, s, run, verdict)
+            commit = verdict.get("head_sha") or run.base_sha
+            absorb(tx, s, run, tx.tasks.get(run.task_id), kept, commit)
         if "error" in verdict:
             error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
             broken = [c["output"] for c in _broken(verdict)]
@@ -163,24 +161,6 @@ def _complete(
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
     _go_on(tx, s, run, fired, halted=halted)
-
-
-def _absorb(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
-    """What the run left for the next ones, however it ended."""
-    told = verdict.get("handoff")
-    if told is None:
-        return
-    kept = KeptHandoff(
-        run_id=run.id,
-        task_id=run.task_id,
-        project_id=run.project_id,
-        handoff=Handoff.model_validate(told["document"]),
-        source=told["source"],
-        completeness=told["completeness"],
-        at=s.clock.now(),
-    )
-    commit = verdict.get("head_sha") or run.base_sha
-    absorb(tx, s, run, tx.tasks.get(run.task_id), kept, commit)
 
 
 def _of_stage(tx: Tx, s: Services, run_id: RunId, verdict: Verdict) -> None:

@@ -61,6 +61,7 @@ function status(raw: Raw, index: number): Status {
     category: CATEGORIES.includes(category) ? category : "open",
     position: typeof raw.position === "number" ? raw.position : index,
     stage: null,
+    handoff: null,
     role: null,
     prompt: prompt.type
       ? {
