@@ -11,6 +11,7 @@ from agents_manager.domain.knowledge import EdgeKind, NodeKind, NodeState, Use
 from agents_manager.domain.run import RunStatus
 from agents_manager.errors import Conflict, TransitionRefused
 from agents_manager.flow import blockers, removal, tasks, views
+from agents_manager.flow.memory.absorb import absorb
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.runs import close
 from agents_manager.flow.runs.verdict import Verdict
@@ -112,7 +113,9 @@ async def test_a_run_is_absorbed_once(scene: Scene) -> None:
     await close.close(run.id, verdict(), scene.s)
 
     def again(tx: Tx) -> None:
-        close._absorb(tx, scene.s, tx.runs.get(run.id), verdict())  # pyright: ignore[reportPrivateUsage]
+        kept = tx.knowledge.handoff(run.id)
+        assert kept is not None
+        absorb(tx, scene.s, run, tx.tasks.get(run.task_id), kept, None)
 
     await scene.s.store.write(again)
     assert await scene.nodes() == before

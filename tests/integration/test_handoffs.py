@@ -44,7 +44,7 @@ def visit(*steps: Any, repair: Any = ()) -> dict[str, Any]:
 
 async def told(world: World, task: Task) -> list[tuple[str, Any]]:
     """The events of handoffs: what each says happened, and the fields that were wrong."""
-    found = [e for e in await world.events(task) if e.category == "handoff"]
+    found = [e for e in await world.events(task) if e.type.startswith("handoff.")]
     return [
         (e.type.removeprefix("handoff."), [v["field"] for v in e.data["violations"]])
         if "violations" in e.data
@@ -148,7 +148,7 @@ async def test_what_is_read_and_what_becomes_of_it(world: World) -> None:
         '  files_created.0.path: "other.py" was not changed by this run\n'
         "    Right is: only files that it changed."
     )
-    [event] = [e for e in await world.events(ended["right"].task) if e.category == "handoff"]
+    [event] = [e for e in await world.events(ended["right"].task) if e.type.startswith("handoff.")]
     assert event.summary == "The agent left a handoff (completed, 50% complete)."
 
 
