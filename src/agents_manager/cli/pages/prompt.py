@@ -23,6 +23,7 @@ from agents_manager.domain.budget import Budget, spent
 from agents_manager.domain.document import text_lines
 from agents_manager.domain.form import Form
 from agents_manager.domain.payload import (
+    InputType,
     NeedsInfo,
     OptionsProposed,
     ProposedOption,
@@ -145,9 +146,18 @@ def ways(prompt: Prompt, task: Task) -> list[str]:
     if form.is_form(prompt.payload):
         example = forms.example(Form(**prompt.payload))
         return [*first, answer, f"{answer} --answers FILE   # {one_line(example)}"]
-    if len(prompt.payload.get("questions", ())) > 1:
+    questions = prompt.payload.get("questions", ())
+    if len(questions) > 1:
         return [*first, answer, f"{answer} --answers FILE"]
+    if questions and not _offers(questions[0]):
+        return [*first, f'{answer} --text "Your own words"']
     return [*first, f"{answer} --option N", f'{answer} --text "Your own words"']
+
+
+def _offers(question: Mapping[str, Any]) -> bool:
+    """Whether there is anything to choose from."""
+    of = Question.model_validate(question)
+    return bool(of.options) or of.input_type is not InputType.TEXT
 
 
 def diff_statistics(diff: str) -> Table:
