@@ -3,7 +3,7 @@ test says only what differs."""
 
 import copy
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +113,12 @@ async def shop(tmp_path: Path, own_home: Path) -> AsyncIterator[World]:
     """A worker on a small service."""
     async with working(tmp_path / "home", make_repo(tmp_path / "shop", FILES)) as world:
         yield world
+
+
+def plan(*batches: Sequence[str]) -> list[Step]:
+    """A plan with a batch for each of these, which are the files to create."""
+    made = [
+        {"number": n, "features": [{"id": f"F{2 - n % 2}", "create": [*files]}]}
+        for n, files in enumerate(batches, 1)
+    ]
+    return ends("implementation_plan", sample("implementation_plan", batches=made))

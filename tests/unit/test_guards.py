@@ -188,6 +188,21 @@ STAGES: list[tuple[str, dict[str, Any], dict[str, Any], bool, str]] = [
         "The profile of the repository has no test command.",
     ),
     (
+        "tests_are_due",
+        {},
+        {"files": 1, "stages": StageFacts(test_command="pytest", untested=True)},
+        True,
+        "Something was built, and no tests were written since.",
+    ),
+    (
+        "tests_are_due",
+        {},
+        {"files": 1, "stages": StageFacts(test_command="pytest")},
+        False,
+        "Tests were written since the last builder.",
+    ),
+    ("tests_are_due", {}, {"stages": StageFacts(untested=True)}, False, "No file changed."),
+    (
         "needs_debugging",
         {},
         {"stages": StageFacts(to_debug=("build-agent-1",))},

@@ -34,6 +34,7 @@ class Player:
             "modify": self.modify,
             "delete": self.delete,
             "commit": self.commit,
+            "meet": meet,
             "tool": self.tool,
             "usage": self.usage,
             "ask": self.ask,
@@ -147,6 +148,12 @@ def git(*arguments: str, fails: bool = False) -> subprocess.CompletedProcess[str
     if done.returncode and not fails:
         raise CannotPlay(f"git {' '.join(arguments)}: {done.stderr.strip()}")
     return done
+
+
+def meet(message: str) -> None:
+    """Waits for a commit of somebody who works beside it."""
+    while message not in git("log", "--all", "--format=%s").stdout.splitlines():
+        time.sleep(0.05)
 
 
 def hang(step: dict[str, bool]) -> NoReturn:

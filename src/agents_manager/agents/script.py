@@ -99,6 +99,7 @@ STEPS: Mapping[str, TypeAdapter[Any]] = {
     "modify": TypeAdapter(Modify),
     "delete": TypeAdapter(str),
     "commit": TypeAdapter(Annotated[str, Field(min_length=1)]),
+    "meet": TypeAdapter(Annotated[str, Field(min_length=1)]),
     "tool": TypeAdapter(Tool),
     "usage": TypeAdapter(Usage),
     "ask": TypeAdapter(dict[str, Any]),

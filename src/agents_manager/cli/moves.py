@@ -93,6 +93,7 @@ async def _move(
         desk.services, task, desk.actor, to=to, force=force, reason=reason, stop=stop
     )
     if isinstance(moved, tasks.Stopping):
-        await show_result(desk, moved.task.id, f"Stopping run {short(moved.run.id)}, then moving")
+        runs = ", ".join(short(run.id) for run in (moved.run, *moved.beside))
+        await show_result(desk, moved.task.id, f"Stopping run {runs}, then moving")
     else:
         await show_result(desk, moved.id, "Moved")

@@ -74,9 +74,10 @@ class Desk:
             return
         for task_id in task_ids:
             live = await self.read(lambda tx, t=task_id: tx.runs.live(t))
-            if live is not None and live.started_at is not None:
+            begun = [run.id for run in live if run.started_at is not None]
+            if begun:
                 raise TaskInUse(
-                    f'Nothing is there to stop run {live.id}; start "am serve", then try again.'
+                    f'Nothing is there to stop run {begun[0]}; start "am serve", then try again.'
                 )
 
     def _has_engine(self) -> bool:

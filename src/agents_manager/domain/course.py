@@ -33,6 +33,8 @@ class StageFacts:
     test_command: str | None = None
     to_debug: tuple[str, ...] = ()
     """Builders that ended in trouble which no debugger has seen to."""
+    untested: bool = False
+    """Whether something was built since tests were last written."""
     requester: str | None = None
     """The status to go back to, where an agent did what another had asked for."""
     loop_backs: int = 0
@@ -100,10 +102,11 @@ class Course:
     def before(self, run: Run) -> "Course":
         """As it was when the run was started."""
         names = [r.id for r in self.runs]
-        at = names.index(run.id)
+        earlier = self.runs[: names.index(run.id)]
+        over = [r for r in earlier if r.ended_at and r.ended_at <= run.created_at]
         mine = [e for e in self.log if e.data.get("run") == run.id and e.type in _OF_ITS_START]
         log = [e for e in self.log if e.time <= run.created_at and e not in mine]
-        return Course(runs=self.runs[:at], log=[*log, *mine], since=self.since)
+        return Course(runs=over, log=[*log, *mine], since=self.since)
 
     @cached_property
     def delivered(self) -> list[tuple[Run, table.Stage]]:
@@ -124,7 +127,8 @@ class Course:
                 fields[stage.field] = (*fields.get(stage.field, ()), output)
             else:
                 fields[stage.field] = output
-        results = [_plain(e.data) for e in self.happened("builder.ended")]
+        ended = {e.data["run"]: _plain(e.data) for e in self.happened("builder.ended")}
+        results = [ended[run.id] for run in self.runs if run.id in ended]
         named = [SubPipelineResult.model_validate(r) for r in results if r["files_targeted"]]
         return StageOutputs(**fields, sub_pipeline_results=tuple(named))
 
@@ -165,20 +169,32 @@ class Course:
                 left.append(batch)
         return left
 
+    def wave(self) -> list[outputs.Batch]:
+        """Those of them that are built next, side by side."""
+        return wave(self.batches_left())
+
     def base_of(self, run: Run) -> str | None:
         """The commit that its work begins at, in the runs that it goes on from too."""
-        base = run.base_sha
-        at = [r.id for r in self.runs].index(run.id)
-        for before in reversed(self.runs[:at]):
-            if before.mode != run.mode or delivered(before):
-                break
-            base = before.base_sha or base
+        base, before = run.base_sha, self.goes_on_from(run)
+        while before:
+            base, before = before.base_sha or base, self.goes_on_from(before)
         return base
 
     def unfinished(self, mode: str) -> Run | None:
         """The last run, if it was of this mode and left its work undone: the next goes on."""
         last = self.runs[-1] if self.runs else None
-        return last if last and last.mode == mode and delivered(last) is None else None
+        goes_on = last and not last.part and last.mode == mode and delivered(last) is None
+        return last if goes_on else None
+
+    def goes_on_from(self, run: Run) -> Run | None:
+        """The run before it, if that left undone what this one goes on with. A part of the work
+        is gone on with by itself."""
+        earlier = self.runs[: [r.id for r in self.runs].index(run.id)]
+        mine = [r for r in earlier if r.part == run.part] if run.part else earlier
+        before = mine[-1] if mine else None
+        if before is None or (before.mode, before.part) != (run.mode, run.part):
+            return None
+        return before if delivered(before) is None else None
 
     @cached_property
     def asked(self) -> list[Asked]:
@@ -220,18 +236,14 @@ class Course:
         sent = {e.data["run"]: e.data["trigger"] for e in self.happened("loop_back.dispatched")}
         back = {e.data["run"]: e.data["trigger"] for e in self.happened("loop_back.returned")}
         found: dict[str, str | None] = {}
-        previous: Run | None = None
         for run in self.runs:
-            goes_on = previous and previous.mode == run.mode and delivered(previous) is None
+            before = self.goes_on_from(run)
             if run.id in sent:
                 found[run.id] = sent[run.id]
             elif run.id in back:
                 found[run.id] = found.get(asked[back[run.id]].run)
-            elif goes_on and previous:
-                found[run.id] = found[previous.id]
             else:
-                found[run.id] = None
-            previous = run
+                found[run.id] = found[before.id] if before else None
         return asked.get(found.get(run_id) or "")
 
     def returning(self) -> Asked | None:
@@ -283,11 +295,17 @@ class Course:
             batches=tuple(batch.number for batch in self.batches_left()),
             test_command=test_command(made.stage_1_repoprofile),
             to_debug=self.to_debug(),
+            untested=self._untested(),
             requester=back.status if back else None,
             loop_backs=len(sent),
             on_edge=sum(wanted is not None and a.edge == wanted.edge for a in sent),
             alike=self._alike(wanted) if wanted else 0,
         )
+
+    def _untested(self) -> bool:
+        done = [stage.role for _, stage in self.delivered]
+        last = [role for role in done if role in (table.BUILDER, table.TEST_WRITER)][-1:]
+        return last == [table.BUILDER]
 
     def _alike(self, wanted: Asked) -> int:
         number = 0
@@ -310,6 +328,20 @@ def delivered(run: Run) -> table.Stage | None:
     stage = table.BY_OUTCOME.get(run.outcome or "")
     ended = stage is not None and stage.role == run.mode and run.payload is not None
     return stage if ended and run.error is None else None
+
+
+def wave(left: Sequence[outputs.Batch]) -> list[outputs.Batch]:
+    """What can be built at a time: batches of one cycle, none of which shares a file with one that
+    comes before it."""
+    taken: list[outputs.Batch] = []
+    files: set[str] = set()
+    for batch in left:
+        if (batch.number - 1) // outputs.WAVE != (left[0].number - 1) // outputs.WAVE:
+            break
+        if files.isdisjoint(batch.touched):
+            taken.append(batch)
+        files.update(batch.touched)
+    return taken
 
 
 def _read(stage: table.Stage, payload: Mapping[str, Any] | None) -> Any:

@@ -68,6 +68,14 @@ class NoteOnIssue(Value):
     """What was merged; None: nothing was."""
 
 
+class JoinParts(Value):
+    """Puts together what was done side by side, and goes on with what it came to."""
+
+    kind: Literal["join_parts"] = "join_parts"
+    run_id: str
+    """Of the group's runs, the last that ended."""
+
+
 class RunChecks(Value):
     kind: Literal["run_checks"] = "run_checks"
 
@@ -105,6 +113,7 @@ Effect = Annotated[
     | MirrorReview
     | LookAtPull
     | NoteOnIssue
+    | JoinParts
     | RunChecks
     | Notify
     | DeleteWorktree
@@ -113,6 +122,7 @@ Effect = Annotated[
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 
+InRepository = CreateTaskBranch | JoinParts | RunChecks | DeleteWorktree
 OfPulls = PushAndCreatePr | CreateFinalPr | MergePr | MirrorReview | LookAtPull
 
 HOOK_POLICIES: dict[str, Policy] = {

@@ -328,6 +328,16 @@ def tests_can_be_written(facts: Facts, params: Mapping[str, Any]) -> Verdict:
     return True, f"Tests are run by: {facts.stages.test_command}"
 
 
+def tests_are_due(facts: Facts, params: Mapping[str, Any]) -> Verdict:
+    """Something was built since tests were last written, and they can be written."""
+    can, reason = tests_can_be_written(facts, params)
+    if not can:
+        return False, reason
+    if not facts.stages.untested:
+        return False, "Tests were written since the last builder."
+    return True, "Something was built, and no tests were written since."
+
+
 def needs_debugging(facts: Facts, _: Mapping[str, Any]) -> Verdict:
     """A builder ended in trouble that no debugger has seen to."""
     if facts.stages.to_debug:
@@ -400,6 +410,7 @@ BUILT_IN: Mapping[str, Guard] = {
         work_changed,
         batches_remain,
         tests_can_be_written,
+        tests_are_due,
         needs_debugging,
         confirms_spec,
         was_requested,

@@ -33,6 +33,20 @@ def whole_of(branch: str) -> str:
     return re.sub(r"--\d+-[a-z0-9-]+$", "", branch)
 
 
+def part_branch(branch: str, part: str) -> str:
+    """Where a part of the work is done, beside the branch that it goes to."""
+    return check_branch(f"{branch}--part-{part}")
+
+
+def workspace_key(task_id: str, part: str) -> str:
+    """What a workspace is called: by its task, and the part of the work that is done there."""
+    return f"{task_id}.{part}" if part else task_id
+
+
+def task_of(key: str) -> str:
+    return key.partition(".")[0]
+
+
 def check_branch(name: str) -> str:
     """The name itself, or InvalidInput. Stricter than `git check-ref-format`, which accepts
     `--upload-pack=x`, `HEAD`, forty hex digits and invisible characters."""

@@ -98,6 +98,8 @@ class Status(Value):
     position: int = 0
     stage: float | None = None
     role: str | None = None
+    parallel: bool = False
+    """Whether several agents may be started here side by side, each for a part of the work."""
     prompt: StatusPrompt | None = None
     handoff: HandoffRule | None = None
     """Of the runs in this status; as the pipeline says, where left out."""

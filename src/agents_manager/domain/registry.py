@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agents_manager.domain import effects, guards, outcome
+from agents_manager.domain import effects, guards, outcome, parts
 from agents_manager.domain.guards import Guard
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.pipeline import (
@@ -80,6 +80,8 @@ class Registry:
         for name, known in self.outcomes.items():
             if any(_can_enter(pipeline, t.to, known) for t in unnamed):
                 found.setdefault(name)
+        if pipeline.status(status_id).parallel:
+            found.pop(parts.CONFLICT, None)
         return list(found)
 
     def check_names(self, pipeline: Pipeline) -> None:

@@ -138,6 +138,8 @@ class Run:
     """What the hook and who started it set for this run."""
     settings: Sequence[RunSetting] | None = None
     """What it was started with; None until it begins."""
+    part: str = ""
+    """The part of the work that it does beside others; empty: all of it, alone."""
 
     @property
     def kept(self) -> bool:

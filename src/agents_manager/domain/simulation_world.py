@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from agents_manager.domain.course import StageFacts, test_command
+from agents_manager.domain.course import StageFacts, test_command, wave
 from agents_manager.domain.guards import Facts, Fired
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.payload import ProposedPhase
 from agents_manager.domain.phase import Phase, PhaseStatus, active, upcoming
 from agents_manager.domain.pipeline import PromptType
-from agents_manager.domain.stages.outputs import RepoProfile
+from agents_manager.domain.stages.outputs import Batch, ImplementationPlan, RepoProfile
 from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import PullRequest, PullState
 from agents_manager.errors import HookFailed
@@ -90,17 +90,23 @@ class World:
         )
 
     def _stage_facts(self) -> StageFacts:
-        """Batches are built one by one; agents of a simulation request nobody."""
-        batches: list[int] = []
+        """What is built side by side ends with one report; nobody requests anybody here."""
+        batches: list[Batch] = []
+        untested = False
         command = None
         for name, payload in self.stages:
             if name == "implementation_plan":
-                batches = [batch["number"] for batch in payload["batches"]]
+                batches = [*ImplementationPlan.model_validate(payload).batches]
             elif name == "build_report":
-                batches = batches[1:]
+                built = wave(batches)
+                batches = [batch for batch in batches if batch not in built]
+                untested = True
+            elif name == "test_writing_report":
+                untested = False
             elif name == "repo_profile":
                 command = test_command(RepoProfile.model_validate(payload))
-        return StageFacts(batches=tuple(batches), test_command=command)
+        numbers = tuple(batch.number for batch in batches)
+        return StageFacts(batches=numbers, test_command=command, untested=untested)
 
     def reported(self, outcome: Outcome, payload: Mapping[str, Any] | None) -> "World":
         """After an agent ended so: its document is kept, or its work is committed."""

@@ -88,8 +88,7 @@ def strayed(given: Assignment, changed: Sequence[str]) -> list[str]:
     """Files that a builder was not given; tests of its batch it was."""
     if given.batch is None:
         return []
-    tests = {test.path for feature in given.batch.features for test in feature.tests}
-    return sorted(set(changed) - {*given.files, *tests})
+    return sorted(set(changed) - given.batch.touched)
 
 
 def _unjudged(report: outputs.ReviewReport, spec: outputs.TaskSpec | None) -> Iterator[str]:
@@ -139,6 +138,6 @@ def shared(plan: outputs.ImplementationPlan) -> dict[str, tuple[int, ...]]:
     """Files that stand in more than one batch."""
     found: dict[str, list[int]] = defaultdict(list)
     for batch in plan.batches:
-        for file in batch.files:
+        for file in sorted(batch.touched):
             found[file].append(batch.number)
     return {file: tuple(numbers) for file, numbers in found.items() if len(numbers) > 1}

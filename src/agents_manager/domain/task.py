@@ -206,3 +206,5 @@ class EffectRow:
     finished_at: datetime | None
     host: str | None = None
     """The machine that performs it, where several share a database."""
+    part: str = ""
+    """The part of the work that it is for; such effects do not wait for those of other parts."""

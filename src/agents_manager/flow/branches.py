@@ -54,6 +54,15 @@ def at_work(tx: Tx, s: Services, task: Task, project: Project) -> Ground:
 
 
 def of_run(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Ground:
+    """A part of the work has its own branch, which goes to the one of the whole."""
+    whole = whole_of(tx, s, run, task, project)
+    if not run.part:
+        return whole
+    return Ground(names.part_branch(whole.branch, run.part), whole.branch, whole.title)
+
+
+def whole_of(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Ground:
+    """Of the task or the phase that a run works for."""
     phases = tx.phases.of_task(task.id)
     return of_phase(tx, s, task, project, next((p for p in phases if p.id == run.phase_id), None))
 

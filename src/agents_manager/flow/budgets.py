@@ -77,13 +77,11 @@ def answer(tx: Tx, s: Services, prompt: Prompt, said: BudgetAnswer, actor: Actor
         by = Actor(type=ActorType.AGENT, name=run.agent or "agent", run=run.id)
         transitions.report(tx, s, run.task_id, fired, by)
         return
-    remedies.rerun(tx, s, run.task_id, actor)
+    started = [tx.runs.get(one) for one in remedies.rerun(tx, s, run.task_id, actor)]
     asked = BudgetPayload.model_validate(prompt.payload)
     subject = asked.subject
     if asked.scope is BudgetScope.RUN:
-        goes_on = tx.runs.live(run.task_id)
-        assert goes_on is not None
-        subject = goes_on.id
+        subject = next(one.id for one in started if one.part == run.part)
     _grant(tx, s, prompt, asked.scope, subject, said.usd, actor)
 
 

@@ -110,7 +110,7 @@ def change(
     if "dependencies" in wanted:
         wanted["dependencies"] = dependencies(tx, wanted["dependencies"], task)
     changed = {name: value for name, value in wanted.items() if getattr(task, name) != value}
-    live = tx.runs.live(task.id)
+    live = next(iter(tx.runs.live(task.id)), None)
     if changed:
         now = s.clock.now()
         tx.tasks.update(task.id, now, version=task.version + 1, **changed)

@@ -72,14 +72,16 @@ def past(tx: Tx, task_id: TaskId) -> list[History]:
     return trail.as_named_now(tx.history.of_task(task_id))
 
 
-def resume_point(tx: Tx, task: Task, fired: Fired, origin: str | None) -> ResumePoint:
-    """From the prompt that was answered, else from the task's last run."""
+def resume_point(
+    tx: Tx, task: Task, fired: Fired, origin: str | None, run: str | None = None
+) -> ResumePoint:
+    """From the prompt that was answered, else from the run that speaks, or the task's last."""
     if fired.prompt_id is not None:
         for prompt in tx.prompts.of_task(task.id):
             if prompt.id == fired.prompt_id:
                 return prompt.resume
     runs: list[Run] = tx.runs.of_task(task.id)
-    last = runs[-1] if runs else None
+    last = next((r for r in runs if r.id == run), runs[-1] if runs else None)
     return ResumePoint(
         status=origin or task.status,
         mode=last.mode if last else None,

@@ -139,10 +139,10 @@ async def _bring_up(s: Services, task: Task, project: Project, pull: PullRequest
 
 def _idle(tx: Tx, task: Task) -> None:
     live = tx.runs.live(task.id)
-    if live is not None:
+    if live:
         raise WorkspaceInUse(
-            f"Run {live.id} works at {edits.named(task)}. Wait for it, or stop it first "
-            f"(am run stop {live.id})."
+            f"Run {live[0].id} works at {edits.named(task)}. Wait for it, or stop it first "
+            f"(am run stop {live[0].id})."
         )
     begun = [effect.kind for effect in tx.effects.open(task.id) if effect.status == "started"]
     if begun:

@@ -33,6 +33,7 @@ from agents_manager.flow import (
     branches,
     leaks,
     noting,
+    parts,
     plugin_hooks,
     pulls,
     remedies,
@@ -134,6 +135,9 @@ def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound 
         with suppress(RunNotFound):
             close.fail(tx, s, RunId(row.payload["run_id"]), trouble)
         return
+    if row.kind == "join_parts":
+        parts.gave_up(tx, s, row, error)
+        return
     required = row.policy == Policy.REQUIRED
     ways_out = leaks.ways_out(tx, row, held) if held else []
     if required and remedies.roll_back(tx, s, row, error, ways_out):
@@ -164,8 +168,6 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
             await lifecycle.run(RunId(effect.run_id), s, steps)
         case effects.StopAgent():
             await steps.run(row.kind, lambda: _stop_agent(row, effect, s))
-        case effects.CreateTaskBranch():
-            await steps.run(row.kind, lambda: _create_branch(row, s))
         case (
             effects.PushAndCreatePr()
             | effects.CreateFinalPr()
@@ -176,14 +178,29 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
             await steps.run(row.kind, lambda: pulls.perform(row, effect, s))
         case effects.NoteOnIssue():
             await steps.run(row.kind, lambda: noting.tell(row, effect, s))
-        case effects.RunChecks():
-            await steps.run(row.kind, lambda: _run_checks(row, s))
-        case effects.DeleteWorktree():
-            await steps.run(row.kind, lambda: _delete_worktree(row, s))
+        case (
+            effects.CreateTaskBranch()
+            | effects.JoinParts()
+            | effects.RunChecks()
+            | effects.DeleteWorktree()
+        ):
+            await steps.run(row.kind, lambda: _in_repository(row, effect, s))
         case effects.Notify():
             await steps.run(row.kind, lambda: _notify(row, effect, s))
         case effects.PluginHook():
             await steps.run(row.kind, lambda: plugin_hooks.call(row, effect, s))
+
+
+async def _in_repository(row: EffectRow, effect: effects.InRepository, s: Services) -> None:
+    match effect:
+        case effects.CreateTaskBranch():
+            await _create_branch(row, s)
+        case effects.JoinParts():
+            await parts.join(row, effect, s)
+        case effects.RunChecks():
+            await _run_checks(row, s)
+        case effects.DeleteWorktree():
+            await _delete_worktree(row, s)
 
 
 async def _create_branch(row: EffectRow, s: Services) -> None:
@@ -220,8 +237,11 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
 
 async def _delete_worktree(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
-    removed = await s.workspaces.remove(Path(project.path), task.id)
-    events = await snapshots.with_untold(s, task, project, removed.events)
+    repo = Path(project.path)
+    happened: list[event.Event] = []
+    for key in await parts.workspaces(s, repo, task.id):
+        happened += (await s.workspaces.remove(repo, key)).events
+    events = await snapshots.with_untold(s, task, project, happened)
 
     def then(tx: Tx) -> None:
         for happened in events:
@@ -257,6 +277,11 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         # Read again: a move may have been ordered while the run was being stopped.
         order = effects.StopAgent.model_validate(tx.effects.get(row.id).payload)
+        if order.then is None and run.part:
+            parts.ended(tx, s, run)
+            return
+        if tx.runs.live(row.task_id):
+            return  # The last of those that are stopped makes the move.
         if order.then is None:
             remedies.after_stop(tx, s, row.task_id, f"{order.by} stopped the agent.")
             return

@@ -54,8 +54,9 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
     for prompt in tx.prompts.pending(task.id):
         yield _asked(prompt, now)
     effects = [e for e in tx.effects.open(task.id) if e.kind not in BESIDE]
-    live = tx.runs.live(task.id)
-    if live is not None:
+    at_work = tx.runs.live(task.id)
+    begun = [run for run in at_work if run.started_at]
+    for live in (begun or at_work)[:1]:
         waits = [e for e in effects if e.id == live.effect_id and e.due_at > now]
         if live.status is RunStatus.QUEUED and waits:
             yield _again(tx, live, waits[0])
@@ -65,7 +66,8 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
         if why is not None:
             yield Mover("run", f"The run ({live.mode}) waits. {why}", live.id)
         verb = "is working" if live.started_at else "is about to start"
-        yield Mover("run", f"{live.agent or 'An agent'} {verb} ({live.mode}).", live.id)
+        others = f", one of {len(at_work)} side by side" if len(at_work) > 1 else ""
+        yield Mover("run", f"{live.agent or 'An agent'} {verb} ({live.mode}{others}).", live.id)
     if effects:
         first = effects[0]
         delayed = first.status == "pending" and first.due_at > now

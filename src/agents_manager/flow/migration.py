@@ -155,8 +155,8 @@ def _in_the_way(
     tx: Tx, s: Services, target: Pipeline, task: Task, to: str, statuses: Mapping[str, str]
 ) -> str | None:
     live = tx.runs.live(task.id)
-    if live is not None:
-        return f"Run {live.id} is still going on; wait for it or stop it first."
+    if live:
+        return f"Run {live[0].id} is still going on; wait for it or stop it first."
     for effect in tx.effects.open(task.id):
         if effect.policy == Policy.REQUIRED:
             return f"{effect.kind} is still to be performed; wait until it is done."

@@ -20,16 +20,17 @@ from agents_manager.domain.effects import (
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, HistoryId, RunId
 from agents_manager.domain.phase import active
-from agents_manager.domain.pipeline import HookSpec, Policy
+from agents_manager.domain.pipeline import AGENT_HOOKS, HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
-from agents_manager.flow import agents, phases, stages
+from agents_manager.flow import agents, phases, stages, starting
 from agents_manager.flow.memory import questions
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.starting import Start
 
 DEFAULT_MODE = "implement"
 NOTHING: Mapping[str, Any] = {}
@@ -43,20 +44,45 @@ def effects(
     fired: Fired,
     history_id: HistoryId,
     resume: ResumePoint,
-    own: Mapping[str, Any] = NOTHING,
 ) -> dict[int, str]:
-    """Adds the rows; the ids by the hook's position. Hooks that only write our own tables are
-    done on the spot and make no row. What is given as its own is set for a run that is started."""
+    """Adds the rows; the ids by the hook's position, of several runs that of the first. Hooks that
+    only write our own tables are done on the spot and make no row."""
     made: dict[int, str] = {}
     for position, hook in enumerate(hooks):
         effect_id = EffectId(f"{history_id}-{position}")
-        effect = _effect(tx, s, task, hook, fired, effect_id, history_id, resume, own)
+        if hook.type in AGENT_HOOKS:
+            for number, begins in enumerate(starting.starts(tx, s, task, hook, fired, resume)):
+                named = EffectId(f"{effect_id}.{number}") if number else effect_id
+                start(tx, s, task, hook, fired, named, history_id, position, begins)
+            made[position] = effect_id
+            continue
+        effect = _effect(tx, s, task, hook, fired)
         if effect is None:
             continue
         policy = s.registry.policy(hook)
         add(tx, s, task, effect, effect_id, history_id, position, policy)
         made[position] = effect_id
     return made
+
+
+def start(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    hook: HookSpec,
+    fired: Fired,
+    effect_id: EffectId,
+    history_id: HistoryId,
+    position: int,
+    begins: Start,
+) -> RunId:
+    """Queues a run, and the effect that begins it."""
+    run_id = _queue_run(tx, s, task, hook, effect_id, begins)
+    stages.begun(tx, s, task, run_id, fired, begins.given)
+    questions.ask_first(tx, s, task, run_id, history_id)
+    policy, effect = s.registry.policy(hook), StartAgent(run_id=run_id)
+    add(tx, s, task, effect, effect_id, history_id, position, policy, begins.part)
+    return run_id
 
 
 def add(
@@ -68,6 +94,7 @@ def add(
     history_id: HistoryId,
     position: int,
     policy: str,
+    part: str = "",
 ) -> None:
     now = s.clock.now()
     tx.effects.add(
@@ -86,6 +113,7 @@ def add(
             result=None,
             created_at=now,
             finished_at=None,
+            part=part,
         )
     )
 
@@ -120,23 +148,8 @@ def was_told(tx: Tx, effect_id: EffectId) -> bool:
     return True
 
 
-def _effect(
-    tx: Tx,
-    s: Services,
-    task: Task,
-    hook: HookSpec,
-    fired: Fired,
-    effect_id: EffectId,
-    history_id: HistoryId,
-    resume: ResumePoint,
-    own: Mapping[str, Any],
-) -> Effect | None:
+def _effect(tx: Tx, s: Services, task: Task, hook: HookSpec, fired: Fired) -> Effect | None:
     match hook.type:
-        case "start_agent" | "start_phase_agent":
-            run_id = _queue_run(tx, s, task, hook, effect_id, resume, own)
-            stages.begun(tx, s, task, run_id, fired)
-            questions.ask_first(tx, s, task, run_id, history_id)
-            return StartAgent(run_id=run_id)
         case "notify":
             title = str(hook.params.get("title") or f"{task.title}: {task.status}")
             return Notify(title=title, body=str(hook.params.get("body", "")), of_move=True)
@@ -190,12 +203,12 @@ def _queue_run(
     task: Task,
     hook: HookSpec,
     effect_id: EffectId,
-    resume: ResumePoint,
-    own: Mapping[str, Any],
+    begins: Start,
 ) -> RunId:
     """The hook's own mode and agent win; then the role of the status, and the resume point. A
     session is gone on with only by the same agent in the same mode, so a reviewer never has that of
     the author; then what was set for its run stays set."""
+    resume = begins.resume
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     role = pipeline.status(task.status).role
     mode = str(hook.params.get("mode") or role or resume.mode or DEFAULT_MODE)
@@ -210,13 +223,14 @@ def _queue_run(
     before = next((r for r in runs if r.id == resume.run), None)
     was_in = before.phase_id if before else None
     same = mode == resume.mode and agent == resume.agent and phase_id == was_in
+    same = same and not (before and before.part != begins.part)
     # Whoever delivered what its stage is for is done; the next one of its role begins anew.
     same = same and not (before and delivered(before))
     kept = before.overrides.run if before and same else NOTHING
     overrides = Overrides(
         role=agents.settings_of_role(s, project, mode, agent),
         hook=run_settings.picked(hook.params),
-        run={**kept, **own},
+        run={**kept, **begins.own},
     )
     run_id = RunId(s.ids.new())
     now = s.clock.now()
@@ -236,6 +250,7 @@ def _queue_run(
             created_at=now,
             phase_id=phase_id,
             overrides=overrides,
+            part=begins.part,
         )
     )
     queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)

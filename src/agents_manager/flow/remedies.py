@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from agents_manager.domain import event, run_settings
+from agents_manager.domain import event, parts, run_settings
 from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.graph import Graph
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import EffectId, HistoryId, TaskId
+from agents_manager.domain.ids import EffectId, HistoryId, RunId, TaskId
 from agents_manager.domain.pipeline import (
     AGENT_HOOKS,
     HookSpec,
@@ -17,14 +17,15 @@ from agents_manager.domain.pipeline import (
     Trigger,
     TriggerType,
 )
-from agents_manager.domain.prompt import Choice, ResumePoint
+from agents_manager.domain.prompt import Choice
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result, Task
 from agents_manager.domain.template import MODES
 from agents_manager.domain.trail import RETRY, arrival, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
-from agents_manager.flow import asking, facts, loop_backs, planning, transitions
+from agents_manager.flow import asking, facts, loop_backs, planning, starting, transitions
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.starting import Start
 
 
 def roll_back(
@@ -83,10 +84,10 @@ def take_back(
 
 def _cancel_its_run(tx: Tx, task_id: TaskId, now: datetime) -> None:
     """A run whose effect was cancelled with the move will never begin."""
-    run = tx.runs.live(task_id)
-    if run is not None and tx.effects.get(run.effect_id).status == "cancelled":
-        tx.runs.update(run.id, status=RunStatus.CANCELLED, ended_at=now)
-        tx.events.add(task_id, event.AgentCancelled(run=run.id), SYSTEM, now)
+    for run in tx.runs.live(task_id):
+        if tx.effects.get(run.effect_id).status == "cancelled":
+            tx.runs.update(run.id, status=RunStatus.CANCELLED, ended_at=now)
+            tx.events.add(task_id, event.AgentCancelled(run=run.id), SYSTEM, now)
 
 
 def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transitions.Answer:
@@ -141,26 +142,34 @@ def rerun(
     *,
     at: datetime | None = None,
     reason: str | None = None,
-) -> None:
-    """Starts the agent of this status again, as its last run was started, now or later."""
+    run: Run | None = None,
+) -> list[RunId]:
+    """Starts the agent of this status again, as its last run was started, now or later; of several
+    that worked side by side, those that did not get done, or the one that is named."""
     task, order = tx.tasks.get(task_id), order or Order()
     runs = tx.runs.of_task(task_id)
     if not runs:
         raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
-    last = runs[-1]
+    again = [run] if run else parts.undone(runs, starting.asking(s)) or runs[-1:]
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor, reason)
-    agent = order.agent or last.agent
-    # What was set for one agent, its model above all, means nothing to another.
-    before = last.overrides if agent == last.agent else run_settings.NONE
-    wanted = {"mode": order.mode or last.mode, "agent": agent}
-    hook = HookSpec(type="start_agent", params={**before.hook, **wanted})
-    own = {**before.run, **order.settings}
-    resume = ResumePoint(
-        status=task.status, session=last.session, mode=last.mode, agent=last.agent, run=last.id
-    )
-    made = planning.effects(tx, s, task, (hook,), transitions.AUTO, entry.id, resume, own)
-    if at is not None:
-        tx.effects.update(EffectId(made[0]), due_at=at)
+    started: list[RunId] = []
+    for position, last in enumerate(again):
+        agent = order.agent or last.agent
+        # What was set for one agent, its model above all, means nothing to another.
+        before = last.overrides if agent == last.agent else run_settings.NONE
+        wanted = {"mode": order.mode or last.mode, "agent": agent}
+        hook = HookSpec(type="start_agent", params={**before.hook, **wanted})
+        begins = Start(
+            resume=starting.going_on(task, last),
+            part=last.part,
+            own={**before.run, **order.settings},
+        )
+        effect_id, fired = EffectId(f"{entry.id}-{position}"), transitions.AUTO
+        made = planning.start(tx, s, task, hook, fired, effect_id, entry.id, position, begins)
+        if at is not None:
+            tx.effects.update(effect_id, due_at=at)
+        started.append(made)
+    return started
 
 
 def start_anew(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> bool:
@@ -188,8 +197,8 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
     by it."""
     task = tx.tasks.find(task_id)
     project, live = tx.projects.get(task.project_id), tx.runs.live(task.id)
-    if live is not None:
-        raise TransitionRefused(f'Run {live.id} of "{task.title}" goes on already.')
+    if live:
+        raise TransitionRefused(f'Run {live[0].id} of "{task.title}" goes on already.')
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     if task.status not in Graph(pipeline, s.registry).agent_statuses():
         raise TransitionRefused(
@@ -207,10 +216,7 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
     if order.agent is not None:
         s.agents.get(order.agent, project)
     asking.close_flow_prompts(tx, s, task.id)
-    rerun(tx, s, task.id, actor, order)
-    started = tx.runs.live(task.id)
-    assert started is not None
-    return started
+    return tx.runs.get(rerun(tx, s, task.id, actor, order)[0])
 
 
 def _standing_entry(

@@ -12,7 +12,7 @@ from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ProjectInUse, TaskInUse
-from agents_manager.flow import audit, blockers, edits, pipelines, tasks
+from agents_manager.flow import audit, blockers, edits, parts, pipelines, tasks
 from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.1
@@ -193,7 +193,8 @@ async def _clear(s: Services, project: Project, task_id: TaskId, runs: Sequence[
 
 async def _take_away(s: Services, project: Project, task_id: TaskId) -> str | None:
     try:
-        await s.workspaces.remove(Path(project.path), task_id)
+        for key in await parts.workspaces(s, Path(project.path), task_id):
+            await s.workspaces.remove(Path(project.path), key)
     except AgentsManagerError as error:
         return error.message
     return None
@@ -207,9 +208,8 @@ async def _stop(s: Services, task_ids: Sequence[TaskId], actor: Actor) -> None:
         return [task for task in known if _busy(tx, task, stop=True)]
 
     for task in await s.store.read(busy):
-        live = await s.store.read(lambda tx, t=task: tx.runs.live(t.id))
-        if live is not None:
-            await tasks.stop_run(s, live.id, actor)
+        for run in await s.store.read(lambda tx, t=task: tx.runs.live(t.id)):
+            await tasks.stop_run(s, run.id, actor)
     for _ in range(PATIENCE):
         if not await s.store.read(busy):
             return
@@ -220,9 +220,10 @@ def _busy(tx: Tx, task: Task, *, stop: bool) -> str | None:
     """Why a task cannot be removed now. A run that nothing was started for needs no stopping."""
     live = tx.runs.live(task.id)
     begun = [e.kind for e in tx.effects.open(task.id) if e.status == "started"]
-    if live is not None and (not stop or live.status is RunStatus.RUNNING):
+    at_work = [run for run in live if not stop or run.status is RunStatus.RUNNING]
+    if at_work:
         way = "it was told to stop; try again when it is gone" if stop else "--stop stops it first"
-        return f'while run {live.id} of "{task.title}" goes on ({way}).'
+        return f'while run {at_work[0].id} of "{task.title}" goes on ({way}).'
     if begun:
         names = ", ".join(begun)
         what = f'{names} for "{task.title}"'

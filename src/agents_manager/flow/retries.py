@@ -22,12 +22,10 @@ def schedule(tx: Tx, s: Services, run: Run, error: AgentError) -> bool:
     if due is None:
         return False
     which = f"retry {done + 1} of {rule.tries}"
-    remedies.rerun(tx, s, run.task_id, SYSTEM, at=due, reason=which)
-    again = tx.runs.live(run.task_id)
-    assert again is not None
+    (again,) = remedies.rerun(tx, s, run.task_id, SYSTEM, at=due, reason=which, run=run)
     told = event.RetryScheduled(
         run=run.id,
-        retry=again.id,
+        retry=again,
         error_class=error.error_class,
         number=done + 1,
         tries=rule.tries,
@@ -70,7 +68,8 @@ def automatic(tx: Tx, run: Run) -> bool:
 
 
 def _tries(tx: Tx, run: Run) -> list[Try]:
-    failed = [(r, r.error) for r in tx.runs.of_task(run.task_id)]
+    mine = [r for r in tx.runs.of_task(run.task_id) if r.part == run.part]
+    failed = [(r, r.error) for r in mine]
     return [Try(error.error_class, automatic(tx, r)) for r, error in failed if error is not None]
 
 

@@ -91,11 +91,11 @@ def _of(tx: Tx, task_ref: str) -> tuple[Task, Project]:
 async def _into_workspace(
     s: Services, task: Task, project: Project, snapshot: Snapshot
 ) -> Workspace:
-    run = await s.store.read(lambda tx: tx.runs.live(task.id))
-    if run is not None:
+    live = await s.store.read(lambda tx: tx.runs.live(task.id))
+    if live:
         raise WorkspaceInUse(
-            f"Run {run.id} works in the workspace of this task. Stop it first (am run stop "
-            f"{run.id}), or restore to a branch of its own: --to BRANCH"
+            f"Run {live[0].id} works at this task. Stop it first (am run stop "
+            f"{live[0].id}), or restore to a branch of its own: --to BRANCH"
         )
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     kept = await s.store.read(lambda tx: _was_kept(tx, task))

@@ -28,7 +28,7 @@ from agents_manager.flow.ports import Services, Tx
 _LOOK = frozenset(
     {
         *("batches_remain", "tests_can_be_written", "needs_debugging"),
-        *("was_requested", "loop_backs_within"),
+        *("tests_are_due", "was_requested", "loop_backs_within"),
     }
 )
 """Guards that look at the stages."""
@@ -78,18 +78,32 @@ def skipped(tx: Tx, s: Services, task: Task, pipeline: Pipeline, ways: Mapping[s
         tx.events.add(task.id, told, SYSTEM, s.clock.now())
 
 
-def begun(tx: Tx, s: Services, task: Task, run_id: RunId, fired: Fired) -> None:
-    """A run of a stage is on its way: what it is for, and whether it is tried again."""
+def wave(tx: Tx, task: Task) -> list[Assignment]:
+    """What is built next side by side; nothing where a builder goes on, or is gone back to."""
+    known = of(tx, task)
+    role = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status).role
+    if known is None or role != table.BUILDER or known.returning() or known.unfinished(role):
+        return []
+    return [_of_batch(batch) for batch in known.wave()]
+
+
+def begun(
+    tx: Tx, s: Services, task: Task, run_id: RunId, fired: Fired, given: Assignment | None
+) -> None:
+    """A run of a stage is on its way: what it is for, and whether it is tried again. What it is
+    given is known where it is one of several."""
     run = tx.runs.get(run_id)
     known = of(tx, task)
     stage = table.BY_ROLE.get(run.mode)
     if known is None or stage is None:
         return
-    past = Course(runs=known.runs[:-1], log=known.log, since=known.since)
-    goes_on = past.unfinished(run.mode)
-    if goes_on is None and past.runs and _started_again(tx, task, run):
+    past = Course(
+        runs=[r for r in known.runs if not r.status.live], log=known.log, since=known.since
+    )
+    goes_on = known.goes_on_from(run)
+    if goes_on is None and not run.part and past.runs and _started_again(tx, task, run):
         goes_on = past.runs[-1]
-    for told in _begun(past, run, stage, fired, goes_on):
+    for told in _begun(past, run, stage, fired, goes_on, given):
         tx.events.add(task.id, told, SYSTEM, s.clock.now())
 
 
@@ -101,7 +115,12 @@ def _started_again(tx: Tx, task: Task, run: Run) -> bool:
 
 
 def _begun(
-    past: Course, run: Run, stage: table.Stage, fired: Fired, goes_on: Run | None
+    past: Course,
+    run: Run,
+    stage: table.Stage,
+    fired: Fired,
+    goes_on: Run | None,
+    given: Assignment | None,
 ) -> list[Event]:
     request: Asked | None = None
     told: list[Event] = []
@@ -121,7 +140,9 @@ def _begun(
         told.append(event.LoopBackReturned(trigger=back.trigger.trigger_id, run=run.id))
     if stage.role == table.BUILDER:
         kept = past.assignments.get(goes_on.id) if goes_on else None
-        given = kept or _next_batch(past, request)
+        if fired.trigger.type is TriggerType.AGENT_OUTCOME and back:
+            kept = past.assignments.get(back.run)
+        given = given or kept or _next_batch(past, request)
         told.append(
             event.BuilderAssigned(
                 run=run.id,
@@ -149,13 +170,16 @@ def _next_batch(past: Course, request: Asked | None) -> Assignment:
             return Assignment(agent=last.agent, batch=last.batch, files=last.files, trigger=trigger)
     left = past.batches_left()
     if left and not request:
-        batch = left[0]
-        name = f"{table.BUILDER}-{batch.number}"
-        return Assignment(agent=name, batch=batch, files=batch.files, trigger=None)
+        return _of_batch(left[0])
     plan = past.made.stage_2_plan
     numbers = [a.number for a in given] + [len(plan.batches) if plan else 0]
     name = f"{table.BUILDER}-{max(numbers) + 1}"
     return Assignment(agent=name, batch=None, files=(), trigger=trigger)
+
+
+def _of_batch(batch: outputs.Batch) -> Assignment:
+    name = f"{table.BUILDER}-{batch.number}"
+    return Assignment(agent=name, batch=batch, files=batch.files, trigger=None)
 
 
 def _again(
@@ -232,6 +256,17 @@ def ended(
         events += _requested(known, task, run, stage, agent, output, requests)
     for told in events:
         tx.events.add(task.id, told, actor, s.clock.now())
+
+
+def unmerged(tx: Tx, s: Services, task: Task, runs: Sequence[Run]) -> None:
+    """Builders whose work could not be put together with that of the others."""
+    known = of(tx, task) if runs else None
+    ended = {e.data["run"]: e.data for e in known.happened("builder.ended")} if known else {}
+    for run in runs:
+        if run.id in ended:
+            result = {**ended[run.id], "final_status": "needs_external_debug"}
+            told = event.BuilderEnded.model_validate({**result, "type": "builder.ended"})
+            tx.events.add(task.id, told, SYSTEM, s.clock.now())
 
 
 def _refused(

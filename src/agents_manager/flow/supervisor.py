@@ -7,7 +7,7 @@ from pathlib import Path
 
 import structlog
 
-from agents_manager.domain import event
+from agents_manager.domain import event, names
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
@@ -133,7 +133,7 @@ def _tell_of(
 
 def _is_task(tx: Tx, key: str) -> bool:
     try:
-        tx.tasks.get(TaskId(key))
+        tx.tasks.get(TaskId(names.task_of(key)))
     except NotFound:
         return False
     return True

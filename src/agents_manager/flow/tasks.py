@@ -51,10 +51,12 @@ class NewTask:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The run is being stopped; the move follows when it is proven gone."""
+    """Runs are being stopped; the move follows when all of them are proven gone."""
 
     task: Task
     run: Run
+    beside: Sequence[Run] = ()
+    """Those that work side by side with it, and are stopped too."""
 
 
 async def add_project(
@@ -213,9 +215,10 @@ async def move(
         transitions.expect(task, expect_version)
         live = tx.runs.live(task.id)
         then = _after_the_stop(tx, s, task, fired, actor, stop=stop, force=force) if live else None
-        if live is not None and then is not None:
-            _order_stop(tx, s, task, live, actor, then=then, force=force, reason=reason)
-            return Stopping(task, live)
+        if then is not None:
+            for run in live:
+                _order_stop(tx, s, task, run, actor, then=then, force=force, reason=reason)
+            return Stopping(task, live[0], live[1:])
         result = transitions.apply(tx, s, task.id, fired, actor, force=force, reason=reason)
         return result if isinstance(result, Refused) else result.task
 

@@ -89,7 +89,7 @@ def _enter(
     reason: str | None,
 ) -> Answer:
     """Writes a decided move; one into a wait opens its prompt in the same breath."""
-    resume = facts.resume_point(tx, task, fired, origin)
+    resume = facts.resume_point(tx, task, fired, origin, actor.run)
     question = None
     if pipeline.awaits_human(decision.to):
         question = asking.question(tx, s, task, pipeline, decision.to, fired)

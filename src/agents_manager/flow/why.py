@@ -111,8 +111,8 @@ def _tried(effect: EffectRow) -> str:
 
 
 def _edited(tx: Tx, task: Task) -> Iterator[str]:
-    live = tx.runs.live(task.id)
-    if live is not None and live.started_at is not None and task.updated_at > live.started_at:
+    begun = [run.started_at for run in tx.runs.live(task.id) if run.started_at]
+    if any(task.updated_at > at for at in begun):
         yield "The task was edited since the run began; the run keeps the words it was given."
 
 

@@ -146,7 +146,7 @@ class Clone(trees.Folder):
             except ImportRefused:
                 refused = True
                 continue
-            ref = await snapshots.record(self.store, self.key, sha)
+            ref = await snapshots.record(self.store, self.saved_as, sha)
             number = int(ref.rpartition("/")[2])
             events.append(event.SnapshotSaved(number=number, ref=ref, files=0))
         return Rescued(tuple(events), keep=refused)
@@ -216,7 +216,7 @@ class Clone(trees.Folder):
 
     async def save(self, desk: Place, head: str | None) -> snapshots.Saved:
         index = self.index()
-        return await snapshots.save(self.store, desk, self.key, head, index, self.from_desk)
+        return await snapshots.save(self.store, desk, self.saved_as, head, index, self.from_desk)
 
     # ------------------------------------------------------------------------------ taking it away
 

@@ -15,11 +15,13 @@ from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
 from agents_manager.errors import GitError, GitKilled, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Change, Filed, FiledAs, Pushed, SavedRef, Snapshot
+from agents_manager.flow.ports import Change, Conflicted, Filed, FiledAs, Pushed, SavedRef, Snapshot
 from agents_manager.scm import (
     changes,
     commits,
     filing,
+    joining,
+    landing,
     locks,
     pushing,
     remotes,
@@ -36,6 +38,7 @@ from agents_manager.scm.git import (
     branch_tip,
     commit_of,
     common_dir,
+    contains,
     first_error,
     git,
     locked,
@@ -161,6 +164,23 @@ class Repositories:
             order = ("commit-tree", then, "-p", tip, "-F", "-")
             made = await git(await signed(store), *order, input=message.encode())
             await git(store, "update-ref", f"refs/heads/{branch}", made.line, tip)
+
+    async def join(self, repo: Path, branch: str, part: str, message: str) -> str | Conflicted:
+        common = await common_dir(repo)
+        store = Place(git_dir=common)
+        async with locked(common):
+            await landing.complete_unfinished(repo, common, branch)
+            tip = await commits.tip_or_refuse(store, branch)
+            head = await commits.tip_or_refuse(store, part)
+            if await contains(store, tip, head):
+                return tip
+            tree = await joining.joined(store, tip, head)
+            if isinstance(tree, Conflicted):
+                return tree
+            order = ("commit-tree", tree, "-p", tip, "-p", head, "-F", "-")
+            made = await git(await signed(store), *order, input=message.encode())
+            await landing.land(repo, common, branch, tip, made.line)
+            return made.line
 
     async def saved(self, repo: Path) -> list[SavedRef]:
         return await restoring.saved(Place(git_dir=await common_dir(repo)))

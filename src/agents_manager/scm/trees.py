@@ -19,7 +19,7 @@ from agents_manager.errors import GitError, InvalidInput, InvalidRepository
 from agents_manager.scm import locks, snapshots, submodules
 from agents_manager.scm.git import Place, branch_tip, commit_of, git
 
-KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[0-9-]{1,20})?")
 INITIALIZING = "initializing"
 """What git writes into the lock of a worktree while it makes it."""
 TRASH, KEPT = ".trash", ".kept"
@@ -58,6 +58,8 @@ class Folder:
         self.common = common
         self.home = home
         self.key = key
+        self.saved_as = names.task_of(key)
+        """Under which name its snapshots are kept."""
         self.path = home / key
 
     def stands(self) -> bool:
@@ -139,7 +141,7 @@ class Tree(Folder):
             head = await branch_tip(store, fallback)
         index = admin / "index" if admin and (admin / "index").is_file() else None
         here = Place(git_dir=self.common, work_tree=self.path)
-        saved = await snapshots.save(store, here, self.key, head, index)
+        saved = await snapshots.save(store, here, self.saved_as, head, index)
         keep = bool(saved.found.nested) or await submodules.hold_work(store, self.path, head)
         return Rescued(saved.events, keep)
 

@@ -112,7 +112,8 @@ class Worktrees(Repositories):
                 return ()
             head = await commit_of(place, "HEAD")
             store, tree = Place(git_dir=common), Place(git_dir=common, work_tree=workspace)
-            return (await snapshots.save(store, tree, workspace.name, head, index)).events
+            key = names.task_of(workspace.name)
+            return (await snapshots.save(store, tree, key, head, index)).events
 
     async def remove(self, repo: Path, key: str, *, idle: bool = False) -> Removed:
         common = await common_dir(repo)
@@ -193,7 +194,7 @@ async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]
         return None, []
     head = await commit_of(place, "HEAD")
     store, here = Place(git_dir=tree.common), Place(git_dir=tree.common, work_tree=tree.path)
-    saved = await snapshots.save(store, here, tree.key, head, place.git_dir / "index")
+    saved = await snapshots.save(store, here, tree.saved_as, head, place.git_dir / "index")
     await git(place, "reset", "--quiet", "--hard")
     await git(place, "clean", "-fdq")
     return None, [*saved.events]

@@ -38,11 +38,14 @@ _OPEN_STATUS: BindParameter[Any] = bindparam(
 )
 _EARLIER = schema.effect.alias("earlier")
 _KEEPS_LINE = _EARLIER.c.kind.not_in(sorted(OUT_OF_LINE))
+# Parts of the work do not wait for each other.
+_SAME_PART = or_(_EFFECT.part == "", _EARLIER.c.part == "", _EARLIER.c.part == _EFFECT.part)
 _BLOCKED = exists().where(
     _EARLIER.c.task_id == _EFFECT.task_id,
     _EARLIER.c.seq < _EFFECT.seq,
     _EARLIER.c.status.in_(_OPEN_STATUS),
     _KEEPS_LINE,
+    _SAME_PART,
 )
 # Agents may have to wait for a place, so nothing else must stand behind them.
 _STARTS = case((_EFFECT.kind == "start_agent", 1), else_=0)

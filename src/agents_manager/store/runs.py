@@ -29,7 +29,7 @@ _RUN = schema.run.c
 _OF_TASK = RUNS.select.where(_RUN.task_id == bindparam("wanted"))
 _IN_ORDER = _OF_TASK.order_by(_RUN.created_at, _RUN.id)
 _IS_LIVE = _RUN.status.in_(LIVE)
-_LIVE_OF_TASK = _OF_TASK.where(_IS_LIVE)
+_LIVE_OF_TASK = _IN_ORDER.where(_IS_LIVE)
 _OLDER = older(schema.run)
 _NEWEST_FIRST = RUNS.select.order_by(_RUN.created_at.desc(), _RUN.id.desc())
 
@@ -48,7 +48,7 @@ class Runs:
         try:
             RUNS.add(self._session, run)
         except IntegrityError as error:
-            if not violates(error, "uq_am_run_live", "am_run.task_id"):
+            if not violates(error, "uq_am_run_live", "am_run.task_id, am_run.part"):
                 raise
             raise Conflict(f'Task "{run.task_id}" already has a run that is not over.') from error
 
@@ -71,8 +71,8 @@ class Runs:
         page = _page(task=task is not None, live=live, after=after is not None)
         return RUNS.all(self._session, page, params)
 
-    def live(self, task_id: TaskId) -> Run | None:
-        return RUNS.first(self._session, _LIVE_OF_TASK, {"wanted": task_id})
+    def live(self, task_id: TaskId) -> list[Run]:
+        return RUNS.all(self._session, _LIVE_OF_TASK, {"wanted": task_id})
 
     def update(self, run_id: RunId, **fields: Any) -> None:
         RUNS.update(self._session, run_id, fields)

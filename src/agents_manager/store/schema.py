@@ -160,6 +160,8 @@ effect = Table(
     *must("created_at", be=UtcTime),
     *may("finished_at", be=UtcTime),
     *may("host"),
+    # What is done side by side; empty where it is not.
+    Column("part", String, nullable=False, server_default=text("''")),
     UniqueConstraint("task_id", "seq"),
     Index(None, "status", "due_at"),
     Index(None, "history_id", "position"),
@@ -197,6 +199,7 @@ run = Table(
     *may("transcript_removed_at", be=UtcTime),
     Column("overrides", Json, nullable=False, server_default=text("'{}'")),
     *may("settings", be=Json),
+    Column("part", String, nullable=False, server_default=text("''")),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.
@@ -205,7 +208,7 @@ run = Table(
         *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
         "cost_usd",
     ),
-    partial("uq_am_run_live", "task_id", where="status IN ('queued', 'running')"),
+    partial("uq_am_run_live", "task_id", "part", where="status IN ('queued', 'running')"),
 )
 
 phase = Table(

@@ -114,6 +114,9 @@ from agents_manager.domain.event.workspaces import (
     BranchRebased,
     FetchFailed,
     LfsPointers,
+    PartConflicted,
+    PartJoined,
+    PartsLeft,
     RebaseConflicted,
     SnapshotRemoved,
     SnapshotRestored,
@@ -187,6 +190,9 @@ Event = Annotated[
     | FetchFailed
     | BranchAdvanced
     | BranchDiverged
+    | PartConflicted
+    | PartJoined
+    | PartsLeft
     | BranchRebased
     | RebaseConflicted
     | WorkspaceRebuilt

@@ -31,6 +31,39 @@ class BranchAdvanced(WorkspaceEvent):
         return f"Brought {self.branch} forward to where it is in {self.remote}."
 
 
+class PartJoined(WorkspaceEvent):
+    type: Literal["part.joined"] = "part.joined"
+    branch: str
+    into: str
+    sha: str
+
+    def says(self) -> str:
+        return f"Put {self.branch} into {self.into} ({self.sha[:8]})."
+
+
+class PartConflicted(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["part.conflicted"] = "part.conflicted"
+    branch: str
+    into: str
+    head_sha: str
+    files: tuple[str, ...]
+    reason: str
+
+    def says(self) -> str:
+        what = f"in {', '.join(self.files)}" if self.files else f": {self.reason}"
+        return f"{self.branch} cannot be put into {self.into} {what}; its work stays there."
+
+
+class PartsLeft(WorkspaceEvent):
+    level = Level.WARNING
+    type: Literal["part.left"] = "part.left"
+    branches: tuple[str, ...]
+
+    def says(self) -> str:
+        return f"The task ended before its parts were put together: {', '.join(self.branches)}."
+
+
 class BranchDiverged(WorkspaceEvent):
     level = Level.WARNING
     type: Literal["git.branch_diverged"] = "git.branch_diverged"

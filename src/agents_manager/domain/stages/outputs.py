@@ -157,6 +157,12 @@ class Batch(Lenient):
         named = (file for one in self.features for file in (*one.modify, *one.create))
         return tuple(dict.fromkeys(named))
 
+    @property
+    def touched(self) -> frozenset[str]:
+        """All that its builder may change."""
+        tests = (test.path for feature in self.features for test in feature.tests)
+        return frozenset((*self.files, *tests))
+
     @model_validator(mode="after")
     def _small(self) -> Self:
         if not 1 <= len(self.files) <= FILES_OF_A_BATCH:

@@ -9,6 +9,7 @@ from agents_manager.domain.value import Lenient
 
 DECIDER = "decide-agent"
 BUILDER = "build-agent"
+TEST_WRITER = "test-writer"
 _BUILDER_N = re.compile(rf"{BUILDER}-([1-9]\d?)")
 
 
@@ -109,7 +110,7 @@ STAGES = (
     ),
     Stage(
         number=4.5,
-        role="test-writer",
+        role=TEST_WRITER,
         output=outputs.TestWritingReport,
         field="stage_4_5_test_writing",
         title="Test Writing",
@@ -189,7 +190,7 @@ BY_ROLE: Mapping[str, Stage] = {stage.role: stage for stage in STAGES}
 BY_OUTCOME: Mapping[str, Stage] = {stage.outcome: stage for stage in STAGES}
 _RIGHTS: Mapping[str, frozenset[str]] = {
     "prompt-optimizer": frozenset(),
-    "test-writer": frozenset({BUILDER, "code-discovery", "debugger"}),
+    TEST_WRITER: frozenset({BUILDER, "code-discovery", "debugger"}),
     "logical-agent": frozenset({BUILDER, "debugger", "code-discovery", "test-agent"}),
     "test-agent": frozenset({"debugger"}),
     "integration-agent": frozenset({"debugger"}),

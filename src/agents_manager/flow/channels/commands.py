@@ -123,12 +123,13 @@ async def _run(order: Order) -> Reply:
 
 async def _stop(order: Order) -> Reply:
     access.check_may_change(order.actor)
-    task, run = await order.s.store.read(
+    task, live = await order.s.store.read(
         lambda tx: ((task := tx.tasks.find(order.task)), tx.runs.live(task.id))
     )
-    if run is None:
+    if not live:
         raise TransitionRefused(f'No agent works at "{task.title}" now.')
-    await tasks.stop_run(order.s, run.id, order.actor)
+    for run in live:
+        await tasks.stop_run(order.s, run.id, order.actor)
     return order.card(f"Stopping: {task.title}", task=task)
 
 

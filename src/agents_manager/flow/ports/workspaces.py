@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
+from agents_manager.flow.ports.forges import Conflicted
 
 WorkspaceKind = Literal["auto", "worktree", "clone"]
 """`auto` is a clone for an agent in a sandbox, where a clone has all that it needs; else a
@@ -231,6 +232,11 @@ class Workspaces(Protocol):
     async def take_back(self, repo: Path, branch: str, sha: str, message: str) -> None:
         """Makes the branch hold what it held at an earlier commit, by a commit on top; nothing
         where it does already. The next `prepare` brings workspaces there."""
+        ...
+
+    async def join(self, repo: Path, branch: str, part: str, message: str) -> str | Conflicted:
+        """Merges the branch of a part into another, whose clean checkouts follow; nothing where it
+        is there already. The commit that the branch stands at then."""
         ...
 
     async def push(self, repo: Path, branch: str) -> Pushed | None:

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from agents_manager.domain import event
+from agents_manager.domain import event, names
 from agents_manager.domain.event import Event
 from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.retention import Retention, before
@@ -146,8 +146,9 @@ async def _of_task(
     if found:
         yield found
     old = before(now, rules.worktrees_days)
-    if ground and old and task.finished_at < old and task.id in ground.worktrees:
-        yield await _worktree(s, task, ground, old, _since(task, "worktreesDays", now))
+    if ground and old and task.finished_at < old:
+        for key in [key for key in ground.worktrees if names.task_of(key) == task.id]:
+            yield await _worktree(s, task, key, ground, old, _since(task, "worktreesDays", now))
     old = before(now, rules.snapshots_days)
     if ground and old and task.finished_at < old and task.id in ground.saved:
         async for one in _snapshots(s, task, ground, old):
@@ -232,14 +233,16 @@ async def _transcripts(s: Services, task: OldTask, old: datetime, why: str) -> F
 # ------------------------------------------------------------------------- worktrees and snapshots
 
 
-async def _worktree(s: Services, task: OldTask, ground: Ground, old: datetime, why: str) -> Found:
-    taken = await asyncio.to_thread(room.size, ground.worktrees[task.id])
+async def _worktree(
+    s: Services, task: OldTask, key: str, ground: Ground, old: datetime, why: str
+) -> Found:
+    taken = await asyncio.to_thread(room.size, ground.worktrees[key])
 
     async def remove() -> int:
         if not await s.store.read(lambda tx: is_over(tx, task.id, old)):
             return 0
         # A run that began since the look has locked it.
-        gone = await s.workspaces.remove(Path(ground.project.path), task.id, idle=True)
+        gone = await s.workspaces.remove(Path(ground.project.path), key, idle=True)
         await s.store.write(lambda tx: _tell(tx, s, task.id, gone.events))
         return 1
 

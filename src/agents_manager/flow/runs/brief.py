@@ -192,7 +192,7 @@ def sections(
     threads = conversation.threads(heard.said)
     rounds = conversation.rounds(prompts, runs, run, threads)
     known = stages.of(tx, task) if run.mode in BY_ROLE else None
-    again = known.before(run).unfinished(run.mode) if known else retries.automatic(tx, run)
+    again = known.goes_on_from(run) if known else retries.automatic(tx, run)
     request = replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts))
     workspace = notes.of_workspace(tx, run, rules)
     listens = known is None or run.mode in WRITERS
@@ -234,7 +234,8 @@ def sections(
 
 
 def _ended(tx: Tx, run: Run) -> list[Run]:
-    runs = tx.runs.of_task(run.task_id)
+    """What those did that work side by side with it, at other parts, is no concern of a run."""
+    runs = [r for r in tx.runs.of_task(run.task_id) if not run.part or r.part in ("", run.part)]
     return [r for r in runs if r.id != run.id and r.ended_at and not r.never_began]
 
 

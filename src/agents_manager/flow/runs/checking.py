@@ -20,6 +20,7 @@ from agents_manager.flow.runs.verdict import Again, Check, Verdict, trouble
 
 MAX_KEPT = 4_000
 LOOK_S = 1.0
+MOST_EVENTS = 100
 """How often it is asked whether the run was stopped while its checks go on."""
 
 
@@ -73,7 +74,7 @@ async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds:
     )
 
     def write(tx: Tx) -> None:
-        before = tx.events.newest(run.task_id, told.category, rounds)
+        before = tx.events.newest(run.task_id, told.category, MOST_EVENTS)
         known = (e.data for e in before if e.type == told.type)
         if not any((d["run"], d["round"]) == (told.run, told.round) for d in known):
             tx.events.add(run.task_id, told, SYSTEM, s.clock.now())

@@ -18,6 +18,7 @@ from agents_manager.flow import (
     budgets,
     comments,
     loop_backs,
+    parts,
     remedies,
     retries,
     stages,
@@ -109,15 +110,18 @@ def fail(
     actor = agent_actor(run)
     if status is RunStatus.CANCELLED:
         tx.events.add(run.task_id, event.AgentCancelled(run=run_id), actor, now)
-        if not _stop_is_ordered(tx, run):
+        if run.part:
+            parts.ended(tx, s, run)
+        elif not _stop_is_ordered(tx, run):
             remedies.after_stop(tx, s, run.task_id, "The agent was stopped from outside.")
         return
     failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
     tx.events.add(run.task_id, failed, actor, now)
-    if over_budget and not _stop_is_ordered(tx, run):
+    if over_budget and not run.part and not _stop_is_ordered(tx, run):
         budgets.hold(tx, s, tx.runs.get(run_id), error.error)
         return
-    if not _stop_is_ordered(tx, run) and retries.schedule(tx, s, tx.runs.get(run_id), error):
+    may_retry = not over_budget and not _stop_is_ordered(tx, run)
+    if may_retry and retries.schedule(tx, s, tx.runs.get(run_id), error):
         return
     fired = Fired(
         trigger=Trigger(type=TriggerType.AGENT_ERROR), payload=error.model_dump(mode="json")
@@ -126,6 +130,9 @@ def fail(
 
 
 def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None:
+    if run.part:
+        parts.ended(tx, s, run)
+        return
     actor = agent_actor(run)
     ended = fired.trigger.outcome in BY_OUTCOME
     if halted:

@@ -34,7 +34,8 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
         return
     # First, and by itself: it is there whatever becomes of the branch.
     await _attempt(s, run, lambda: _keep_document(s, run, task, verdict))
-    await _attempt(s, run, lambda: _keep_change(s, run, task, project, verdict))
+    if not run.part:  # What all parts changed is put on record once they are put together.
+        await _attempt(s, run, lambda: _keep_change(s, run, task, project, verdict))
 
 
 async def _save(s: Services, run: Run, task: Task, project: Project) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agents_manager.domain import context, template
+from agents_manager.domain import context, names, template
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import Run
@@ -60,7 +60,7 @@ async def drive(
         visit=visit,
         workspace=Path(run.workspace),
         dir=directory,
-        home=s.agent_homes_dir / task.id / run.agent,
+        home=s.agent_homes_dir / task.id / names.workspace_key(run.agent, run.part),
         session=run.session,
         fresh_prompt=fresh,
         offered=offered,

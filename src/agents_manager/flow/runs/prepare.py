@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents_manager.domain import event
+from agents_manager.domain import event, names
 from agents_manager.domain.event import Event, SnapshotRestored, SnapshotSaved
 from agents_manager.domain.event.workspaces import WorkspaceEvent
 from agents_manager.domain.ids import RunId
@@ -38,9 +38,8 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         run = replace(run, agent=agent, sandbox=kept and kept.level)
         known = await s.store.read(lambda tx, run=run: _known(tx, s, run, task, project))
         pipelines.check_outcomes(s, project, known.pipeline, task.status)
-        ground = known.ground
         workspace = await _workspace(s, run, project, task, known)
-        await _tell(s, run, task, await _happened(s, task, project, workspace, known))
+        await _tell(s, run, task, await _happened(s, run, task, project, workspace, known))
         if not known.first:
             await _take_up(s, run, task, project, workspace)
         refused = await _set_up(s, run, task, project, workspace)
@@ -53,7 +52,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         await s.workspaces.release(workspace.path)
         return refused
     begun = replace(run, model=run.model or chosen.model, settings=s.configs.of_run(project, run))
-    await s.store.write(lambda tx: _begin(tx, s, begun, task, ground, workspace))
+    await s.store.write(lambda tx: _begin(tx, s, begun, task, known.whole, workspace))
     return None
 
 
@@ -63,6 +62,8 @@ class Known:
 
     pipeline: Pipeline
     ground: Ground
+    whole: Ground
+    """The ground itself, or what it is a part of."""
     base: str
     first: bool
     """Whether the task had no run before."""
@@ -72,6 +73,7 @@ def _known(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Known
     return Known(
         pipeline=tx.pipelines.get(task.pipeline_id, task.pipeline_version),
         ground=branches.of_run(tx, s, run, task, project),
+        whole=branches.whole_of(tx, s, run, task, project),
         base=branches.base_of(tx, s, task, project),
         first=[r.id for r in tx.runs.of_task(task.id)] == [run.id],
     )
@@ -81,18 +83,22 @@ async def _workspace(
     s: Services, run: Run, project: Project, task: Task, known: Known
 ) -> Workspace:
     """The workspace, clean and locked."""
-    repo, ground = Path(project.path), known.ground
-    if ground.base != known.base:
-        await s.workspaces.ensure_branch(repo, ground.base, known.base)
+    repo, ground, whole = Path(project.path), known.ground, known.whole
+    if whole.base != known.base:
+        await s.workspaces.ensure_branch(repo, whole.base, known.base)
+    if run.part:
+        await s.workspaces.ensure_branch(repo, whole.branch, whole.base)
     rules = replace(s.configs.of(project, run).workspace, kept=run.kept)
-    return await s.workspaces.prepare(repo, task.id, ground.branch, ground.base, rules)
+    key = names.workspace_key(task.id, run.part)
+    return await s.workspaces.prepare(repo, key, ground.branch, ground.base, rules)
 
 
 async def _happened(
-    s: Services, task: Task, project: Project, workspace: Workspace, known: Known
+    s: Services, run: Run, task: Task, project: Project, workspace: Workspace, known: Known
 ) -> Sequence[Event]:
-    """Before its first run a task has no work that could have been saved."""
-    if known.first:
+    """Before its first run a task has no work that could have been saved; what runs beside it
+    save, they tell themselves."""
+    if known.first or run.part:
         return workspace.events
     return await snapshots.with_untold(s, task, project, workspace.events)
 
@@ -116,13 +122,16 @@ async def _take_up(
 
 def _left(tx: Tx, run: Run) -> int | None:
     """The snapshot of the run before this one, if its budget ended that."""
-    begun = [r for r in tx.runs.of_task(run.task_id) if r.started_at and r.id != run.id]
+    runs = [r for r in tx.runs.of_task(run.task_id) if r.part == run.part]
+    begun = [r for r in runs if r.started_at and r.id != run.id]
     last = begun[-1] if begun else None
     if last is None or last.error is None or last.error.error_class is not ErrorClass.BUDGET:
         return None
-    saved = tx.events.last(run.task_id, SnapshotSaved.model_fields["type"].default)
+    kind = SnapshotSaved.model_fields["type"].default
+    told = tx.events.newest(run.task_id, SnapshotSaved.category, snapshots.EVENTS)
+    saved = next((e for e in told if e.type == kind and e.data["run"] == last.id), None)
     assert last.started_at is not None
-    mine = saved is not None and saved.data["run"] == last.id and saved.time >= last.started_at
+    mine = saved is not None and saved.time >= last.started_at
     return saved.data["number"] if saved is not None and mine else None
 
 

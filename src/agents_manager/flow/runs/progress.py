@@ -30,7 +30,10 @@ async def located(run: Run, task: Task, project: Project, verdict: Verdict, s: S
 
 
 async def halted(run: Run, project: Project, verdict: Verdict, s: Services) -> bool:
-    """Whether this run is one too many that ended like those before it and left the same work."""
+    """Whether this run is one too many that ended like those before it and left the same work. One
+    of several side by side is not: with them, a person is asked whenever one does not get on."""
+    if run.part:
+        return False
     alike = await s.store.read(lambda tx: _alike(tx, _as_ended(run, verdict)))
     heads = [r.head_sha for r in alike if r.head_sha]
     repo = Path(project.path)
@@ -55,6 +58,7 @@ def _alike(tx: Tx, ended: Run) -> list[Run]:
     """Of runs that were tried again only the last counts: how often that may be has a cap of its
     own."""
     runs = [r for r in tx.runs.of_task(ended.task_id) if r.id != ended.id and r.ended_at]
+    runs = [r for r in runs if not r.part]
     runs.append(ended)
     final = [
         run

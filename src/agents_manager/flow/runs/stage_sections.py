@@ -16,6 +16,12 @@ BATCH = "Your batch"
 REQUESTED = "What you are asked for"
 RESTARTED = "Why the work begins again"
 UNMERGED = "What kept it from being merged"
+APPROVED = "The work was approved and could not be merged; see to it."
+BESIDE = (
+    "Builders worked side by side, and what these did could not be put together with the rest,"
+    " which your branch holds. Merge each commit named here as head_sha (`git merge`), so that both"
+    " works hold."
+)
 TROUBLE = frozenset({"conflicts_detected", "merge_failed"})
 BUDGET = 16_000
 """Characters of a stage's output; longer ones are summarised."""
@@ -105,10 +111,11 @@ def reasons(known: Course, run: Run, task: Task, came: History | None) -> list[S
             )
         )
     if came and came.outcome in TROUBLE:
+        beside = "parts" in (came.payload or {})
         sections.append(
             Section(
                 heading=UNMERGED,
-                before="The work was approved and could not be merged; see to it.",
+                before=BESIDE if beside else APPROVED,
                 quoted=[summary.whole(dict(came.payload or {}))],
                 budget=BUDGET,
                 where=where,
