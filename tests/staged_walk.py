@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain import pipeline
 from agents_manager.domain.stages import table
 from agents_manager.domain.task import Task
 from agents_manager.flow.views import TaskView
@@ -122,3 +123,62 @@ def plan(*batches: Sequence[str]) -> list[Step]:
         for n, files in enumerate(batches, 1)
     ]
     return ends("implementation_plan", sample("implementation_plan", batches=made))
+
+
+def _moves(
+    id: str, source: str, to: str, outcome: str | None, *guards: str, kind: str = "agent_outcome"
+) -> dict[str, Any]:
+    trigger = {"type": kind, **({"outcome": outcome} if outcome else {})}
+    checked = [
+        {"type": name.removeprefix("!"), **({"not": True} if name.startswith("!") else {})}
+        for name in guards
+    ]
+    starts = [{"type": "start_agent"}] if to not in ("done", "failed", "needs_info") else []
+    hooks = [{"type": "stop_agent"}] if to == "cancelled" else starts
+    return {
+        "id": id, "from": source, "to": to, "trigger": trigger, "guards": checked, "hooks": hooks
+    }  # fmt: skip
+
+
+def _stands(id: str, category: str, **more: Any) -> dict[str, Any]:
+    return {"id": id, "category": category, **more}
+
+
+SHORT: dict[str, Any] = {
+    "id": "short",
+    "name": "Only what stage 4 needs",
+    "statuses": [
+        _stands("open", "open"),
+        _stands("planning", "active", stage=2, role="plan-agent"),
+        _stands("building", "active", stage=4, role="build-agent", parallel=True),
+        _stands("debugging", "active", stage=5, role="debugger"),
+        _stands("needs_info", "waiting", prompt={"type": "info_request"}),
+        _stands("failed", "waiting", prompt={"type": "choice"}),
+        _stands("done", "final"),
+        _stands("cancelled", "final"),
+    ],
+    "transitions": [
+        _moves("start", "open", "planning", None, kind="manual"),
+        _moves("planned", "planning", "building", "implementation_plan", "!was_requested"),
+        _moves("back", "planning", "$requester", "implementation_plan", "was_requested"),
+        _moves("next", "building", "building", "build_report", "batches_remain"),
+        _moves("built", "building", "done", "build_report", "!batches_remain"),
+        _moves("conflict", "building", "debugging", "conflicts_detected"),
+        _moves("debugged", "debugging", "done", "debug_report", "!batches_remain"),
+        _moves("build_on", "debugging", "building", "debug_report", "batches_remain"),
+        _moves("ask", "*", "needs_info", "needs_info"),
+        _moves("answered", "needs_info", "$origin", None, kind="prompt_response"),
+        _moves("fail", "*", "failed", None, kind="agent_error"),
+        _moves("retry", "failed", "$origin", None, kind="manual"),
+        _moves("cancel", "*", "cancelled", None, kind="manual"),
+        _moves("plan_again", "*", "planning", None, kind="loop_back"),
+    ],
+}
+"""The engine's part of stage 4, without the dozen runs around it."""
+
+
+async def build(world: World, made: Mapping[str, Any]) -> Task:
+    """A task of the short pipeline under way."""
+    parsed, now = pipeline.parse(SHORT), world.s.clock.now()
+    await world.s.store.write(lambda tx: tx.pipelines.save(parsed, SHORT, now))
+    return await world.start(made, pipeline="short")

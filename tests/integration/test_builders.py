@@ -8,7 +8,7 @@ from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
 from tests.integration.test_staged import context, told
 from tests.repos import run as git
-from tests.staged_walk import Step, begun, builder, ends, patiently, plan, script, until
+from tests.staged_walk import Step, build, builder, ends, patiently, plan, script, until
 from tests.worlds import ANN, World, lives
 
 NEW = ("new_a.txt", "new_b.txt", "new_c.txt")
@@ -23,7 +23,7 @@ def built(number: int, file: str, *before: Step, meets: tuple[str, ...] = ()) ->
 def wave(*builders: list[Step], **differing: Any) -> dict[str, Any]:
     """Three batches with a file each."""
     planned = plan(*([file] for file in NEW))
-    return script(plan_agent=[planned], build_agent=[*builders], **differing)
+    return script(**{"plan_agent": [planned], "build_agent": [*builders], **differing})
 
 
 def together(meets: tuple[str, ...] = NEW) -> list[list[Step]]:
@@ -39,8 +39,8 @@ def branch_of(task_runs: list[Run]) -> str:
 
 
 async def test_three_builders_work_at_once_and_are_merged_in_order(shop: World) -> None:
-    task = await begun(shop, wave(*together()))
-    view = await until(shop, task, "pr_review")
+    task = await build(shop, wave(*together()))
+    view = await until(shop, task, "done")
     runs = await builders(shop, task)
     assert [(run.part, run.attempt) for run in runs] == [("1-1", 1), ("1-2", 2), ("1-3", 3)]
     assert len({run.base_sha for run in runs}) == 1
@@ -61,7 +61,7 @@ async def test_three_builders_work_at_once_and_are_merged_in_order(shop: World) 
     standing = await shop.s.workspaces.standing(shop.repo)
     assert [*standing] == [task.id]
     moves = [(h.source, h.to) for h in await shop.history(task) if h.source == "building"]
-    assert moves == [("building", "test_writing")]
+    assert moves == [("building", "done")]  # Once, and by the last of them.
 
 
 async def test_what_conflicts_goes_to_a_debugger(shop: World) -> None:
@@ -81,14 +81,14 @@ async def test_what_conflicts_goes_to_a_debugger(shop: World) -> None:
         *ends("debug_report"),
     ]
     made = wave(built(1, NEW[0]), strays(2, NEW[1]), strays(3, NEW[2]), debugger=[mended])
-    task = await begun(shop, made)
-    view = await until(shop, task, "pr_review")
+    task = await build(shop, made)
+    view = await until(shop, task, "done")
     (conflict,) = await told(shop, task, "part.conflicted")
     third = (await builders(shop, task))[2]
     assert (conflict.data["run"], conflict.data["files"]) == (third.id, ["shared.txt"])
     assert git(shop.repo, "show", f"{third.branch}:shared.txt") == "of 3"
     ways = [h.transition_id for h in await shop.history(task)]
-    assert ways[ways.index("builders_conflict") :][:2] == ["builders_conflict", "debugged_to_tests"]
+    assert ways == ["start", "planned", "conflict", "debugged"]
     debugger = next(run for run in view.runs if run.mode == "debugger")
     assert third.head_sha is not None
     for word in ("shared.txt", third.head_sha, f"{third.branch}"):
@@ -105,16 +105,9 @@ async def test_a_builder_that_dies_is_tried_again_alone(shop: World) -> None:
     first, second, third = together(())
     dies = [*second[:2], {"crash": 1}]
     again = [second[2]]
-    shop.configure({"staged": {"confirmSpec": False}})
-    made = wave(first, dies, third, again)
-    task = await shop.start(made, pipeline="staged")
-    shop.configure(
-        {
-            "staged": {"confirmSpec": False},
-            "retries": {"crash": {"tries": 2, "delay": 10, "factor": 1}},
-        }
-    )
-    await until(shop, task, "pr_review")
+    shop.configure({"retries": {"crash": {"tries": 2, "delay": 10, "factor": 1}}})
+    task = await build(shop, wave(first, dies, third, again))
+    await until(shop, task, "done")
     runs = await builders(shop, task)
     assert [(run.part, run.error is None) for run in runs] == [
         *(("1-1", True), ("1-2", False), ("1-3", True), ("1-2", True)),
@@ -130,11 +123,11 @@ async def test_when_one_fails_for_good_the_others_are_kept_and_it_goes_on_alone(
 ) -> None:
     first, second, third = together(())
     made = wave(first, [*second[:2], {"crash": 1}], third, [second[2]])
-    task = await begun(shop, made)
+    task = await build(shop, made)
     await patiently(shop, task, lambda v: v.task.status == "failed", "failed")
     assert len(await told(shop, task, "part.joined")) == 2
     await shop.choose(task, "retry")
-    await until(shop, task, "pr_review")
+    await until(shop, task, "done")
     runs = await builders(shop, task)
     assert [run.part for run in runs] == ["1-1", "1-2", "1-3", "1-2"]
 
@@ -143,8 +136,8 @@ async def test_batches_that_share_a_file_are_built_one_after_the_other(shop: Wor
     planned = plan(["new_a.txt"], ["new_a.txt", "new_b.txt"], ["new_c.txt"])
     second = built(2, "new_b.txt")
     made = wave(built(1, "new_a.txt"), built(3, "new_c.txt"), second, plan_agent=[planned])
-    task = await begun(shop, made)
-    await until(shop, task, "pr_review")
+    task = await build(shop, made)
+    await until(shop, task, "done")
     assert [run.part for run in await builders(shop, task)] == ["1-1", "1-2", ""]
     given = [e.data["agent"] for e in await told(shop, task, "builder.assigned")]
     assert given == ["build-agent-1", "build-agent-3", "build-agent-2"]
@@ -155,7 +148,7 @@ async def test_batches_that_share_a_file_are_built_one_after_the_other(shop: Wor
 
 async def test_who_cancels_stops_all_of_them(shop: World) -> None:
     hang = [{"say": "Up."}, {"hang": True}]
-    task = await begun(shop, wave(hang, hang, hang))
+    task = await build(shop, wave(hang, hang, hang))
     view = await patiently(
         shop,
         task,
@@ -170,7 +163,9 @@ async def test_who_cancels_stops_all_of_them(shop: World) -> None:
     await shop.settled(task)
     assert {run.status.value for run in await builders(shop, task)} == {"cancelled"}
     pids = [
-        file.read_text() for file in shop.program.settings.home.glob("jobs/*/1/pid") if file.exists()
+        file.read_text()
+        for file in shop.program.settings.home.glob("jobs/*/1/pid")
+        if file.exists()
     ]
     assert not any(lives(pid) for pid in pids)
 
@@ -178,7 +173,7 @@ async def test_who_cancels_stops_all_of_them(shop: World) -> None:
 async def test_one_that_is_stopped_is_run_again_alone(shop: World) -> None:
     first, second, third = together(())
     made = wave(first, [{"say": "Up."}, {"hang": True}], third, second)
-    task = await begun(shop, made)
+    task = await build(shop, made)
     view = await patiently(
         shop,
         task,
@@ -188,7 +183,7 @@ async def test_one_that_is_stopped_is_run_again_alone(shop: World) -> None:
     assert view.run is not None
     await tasks.stop_run(shop.s, view.run.id, ANN)
     await shop.choose(task, "rerun")
-    await until(shop, task, "pr_review")
+    await until(shop, task, "done")
     runs = await builders(shop, task)
     assert [run.part for run in runs] == ["1-1", "1-2", "1-3", "1-2"]
     assert len(await told(shop, task, "builder.assigned")) == 4
@@ -198,11 +193,11 @@ async def test_a_question_of_one_waits_for_the_others_and_goes_on_in_its_part(sh
     first, second, third = together(())
     ask = [{"ask": {"question": "Which?", "suggestedAnswer": "this"}}]
     made = wave(first, ask, third, second)
-    task = await begun(shop, made)
+    task = await build(shop, made)
     view = await patiently(shop, task, lambda v: v.task.status == "needs_info", "needs_info")
     assert all(not run.status.live for run in view.runs)
     await shop.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "that"}]})
-    await until(shop, task, "pr_review")
+    await until(shop, task, "done")
     runs = await builders(shop, task)
     assert [run.part for run in runs] == ["1-1", "1-2", "1-3", "1-2"]
     assert runs[3].session == runs[1].session
@@ -211,13 +206,11 @@ async def test_a_question_of_one_waits_for_the_others_and_goes_on_in_its_part(sh
 
 async def test_what_a_builder_requests_is_taken_up_after_the_wave(shop: World) -> None:
     first, second, third = together()
-    second[-1]["outcome"]["text"] = "REQUEST: code-discovery - It is not known\nPriority: high"
-    task = await begun(shop, wave(first, second, third, [second[-1]]))
-    view = await until(shop, task, "pr_review")
+    second[-1]["outcome"]["text"] = "REQUEST: plan-agent - It is not planned\nPriority: high"
+    task = await build(shop, wave(first, second, third, built(2, NEW[1])))
+    view = await until(shop, task, "done")
     modes = [run.mode for run in view.runs]
-    assert modes[6:12] == [
-        *("build-agent", "build-agent", "build-agent", "code-discovery", "build-agent"),
-        "test-writer",
-    ]
+    assert modes == ["plan-agent", *["build-agent"] * 3, "plan-agent", "build-agent"]
     given = [e.data["agent"] for e in await told(shop, task, "builder.assigned")]
     assert given[3:] == ["build-agent-2"]
+    assert [run.part for run in view.runs][3:] == ["1-3", "", ""]

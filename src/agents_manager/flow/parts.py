@@ -1,7 +1,7 @@
 """The end of what was done side by side: when the last of a group has ended, its work is put
 together in order, and the task goes on once, with what the group came to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -188,18 +188,20 @@ def _over_budget(tx: Tx, s: Services, run: Run) -> bool:
 
 def _fire(tx: Tx, s: Services, task: Task, run: Run, unmerged: Sequence[Unmerged]) -> None:
     actor = Actor(type=ActorType.AGENT, name=run.agent or "agent", run=run.id)
-    trigger, payload = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=run.outcome), run.payload
-    done = parts.finished(run, starting.asking(s))
     if run.error is not None:
-        trigger = Trigger(type=TriggerType.AGENT_ERROR)
-        payload = run.error.model_dump(mode="json")
-    elif done and unmerged:
-        trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=parts.CONFLICT)
-        actor, payload = SYSTEM, _trouble(unmerged)
-    fired = Fired(trigger=trigger, payload=payload)
-    requests = trigger.outcome in BY_OUTCOME
+        failed = Trigger(type=TriggerType.AGENT_ERROR)
+        fired = Fired(trigger=failed, payload=run.error.model_dump(mode="json"))
+    elif unmerged and parts.finished(run, starting.asking(s)):
+        actor, fired = SYSTEM, _outcome(parts.CONFLICT, _trouble(unmerged))
+    else:
+        fired = _outcome(run.outcome, run.payload)
+    requests = fired.trigger.outcome in BY_OUTCOME
     if not (requests and loop_backs.dispatched(tx, s, task.id, fired, actor)):
         transitions.report(tx, s, task.id, fired, actor)
+
+
+def _outcome(name: str | None, payload: Mapping[str, Any] | None) -> Fired:
+    return Fired(trigger=Trigger(type=TriggerType.AGENT_OUTCOME, outcome=name), payload=payload)
 
 
 def _trouble(unmerged: Sequence[Unmerged]) -> dict[str, Any]:
