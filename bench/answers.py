@@ -81,8 +81,7 @@ async def _started(s: Services, project: Any, number: int) -> list[tuple[TaskId,
     for _ in range(number):
         task = await tasks.create(s, project, tasks.NewTask(title="t", pipeline="simple"), ANN)
         await tasks.move(s, task.id, ANN)
-        run = await s.store.read(lambda tx, id=task.id: tx.runs.live(id))
-        assert run is not None
+        (run,) = await s.store.read(lambda tx, id=task.id: tx.runs.live(id))
         started.append((task.id, run.id))
     return started
 

@@ -75,8 +75,7 @@ async def _walked(s: Services, project: Project, events: int) -> RunId:
 
 
 async def _live(s: Services, task_id: TaskId) -> RunId:
-    live = await s.store.read(lambda tx: tx.runs.live(task_id))
-    assert live is not None
+    (live,) = await s.store.read(lambda tx: tx.runs.live(task_id))
     begun = {"agent": "scripted", "status": RunStatus.RUNNING, "started_at": s.clock.now()}
     await s.store.write(lambda tx: tx.runs.update(live.id, **begun))
     return live.id

@@ -171,8 +171,7 @@ async def _walked(s: Services, project: Project, to: str | None = None) -> TaskI
     if to is None:
         await _ask(s, task.id)
         return task.id
-    run = await s.store.read(lambda tx: tx.runs.live(task.id))
-    assert run is not None
+    (run,) = await s.store.read(lambda tx: tx.runs.live(task.id))
     nothing = Verdict(outcome="no_changes", payload={"reason": "It is there."}, inferred=False)
     await close.close(RunId(run.id), nothing, s)
     await tasks.move(s, task.id, ANN, to=to)
@@ -180,8 +179,7 @@ async def _walked(s: Services, project: Project, to: str | None = None) -> TaskI
 
 
 async def _ask(s: Services, task_id: TaskId) -> None:
-    run = await s.store.read(lambda tx: tx.runs.live(task_id))
-    assert run is not None
+    (run,) = await s.store.read(lambda tx: tx.runs.live(task_id))
     await close.close(run.id, Verdict(outcome="needs_info", payload=QUESTION, inferred=False), s)
 
 

@@ -116,7 +116,7 @@ class EngineWalk:
 
     @property
     def live(self) -> Run | None:
-        return self.read(lambda tx: tx.runs.live(self.task_id))
+        return self.read(lambda tx: next(iter(tx.runs.live(self.task_id)), None))
 
     @property
     def final(self) -> bool:
@@ -185,9 +185,10 @@ class EngineWalk:
 
     async def _end(self, name: str, payload: Any) -> None:
         """The agent at work ends with an outcome, held to the registry as its output would be."""
-        run = await self.s.store.read(lambda tx: tx.runs.live(self.task_id))
-        if run is None:
+        runs = await self.s.store.read(lambda tx: tx.runs.live(self.task_id))
+        if not runs:
             return
+        run = runs[0]
         task = await self.s.store.read(lambda tx: tx.tasks.get(self.task_id))
         pipeline = await self.s.store.read(
             lambda tx: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
@@ -205,8 +206,7 @@ class EngineWalk:
         await close.close(run.id, verdict, self.s)
 
     async def _fail(self, error_class: ErrorClass) -> None:
-        run = await self.s.store.read(lambda tx: tx.runs.live(self.task_id))
-        if run is not None:
+        for run in await self.s.store.read(lambda tx: tx.runs.live(self.task_id)):
             await close.close(run.id, trouble(SAID_SO, error_class), self.s)
 
     async def _begin(self, run_id: RunId) -> None:

@@ -56,8 +56,7 @@ class Scene:
         await tasks.move(self.s, task.id, ANN)
 
         def read(tx: Tx) -> tuple[Task, Run]:
-            run = tx.runs.live(task.id)
-            assert run
+            (run,) = tx.runs.live(task.id)
             return tx.tasks.get(task.id), run
 
         return await self.s.store.read(read)
@@ -69,10 +68,11 @@ class Scene:
         def write(tx: Tx, outcome: str, run: Run) -> Run:
             payload, now = SAMPLES[outcome], self.s.clock.now()
             ended = {"status": RunStatus.COMPLETED, "outcome": outcome, "payload": payload}
-            tx.runs.update(run.id, ended_at=now, **ended)
+            for one in tx.runs.live(task.id):
+                tx.runs.update(one.id, ended_at=now, **ended)
             trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
             transitions.report(tx, self.s, task.id, Fired(trigger=trigger, payload=payload), SYSTEM)
-            return tx.runs.live(task.id) or run
+            return next(iter(tx.runs.live(task.id)), run)
 
         for outcome in outcomes:
             run = await self.s.store.write(lambda tx, o=outcome, r=run: write(tx, o, r))

@@ -67,6 +67,48 @@ async def test_a_run_comes_back_as_it_was_stored(any_store: Database) -> None:
         await any_store.write(lambda tx: tx.runs.update(RunId("run-9"), mode="plan"))
 
 
+async def test_a_task_has_one_live_run_for_each_part(any_store: Database) -> None:
+    parts = ("", "1-1", "1-2")
+
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1")
+        for n, part in enumerate(parts):
+            tx.runs.add(a_run(f"run-{n}", part=part, created_at=later(n)))
+
+    await any_store.write(write)
+    for part in parts:
+        with pytest.raises(Conflict, match="task-1"):
+            await any_store.write(lambda tx, p=part: tx.runs.add(a_run("more", part=p)))
+    live = await any_store.read(lambda tx: tx.runs.live(TASK))
+    assert [run.part for run in live] == [*parts]
+
+
+async def test_effects_of_different_parts_do_not_wait_for_each_other(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1")
+        tx.effects.add(an_effect("first", part="1-1"))
+        tx.effects.add(an_effect("second", part="1-2"))
+        tx.effects.add(an_effect("first again", part="1-1"))
+        tx.effects.add(an_effect("whole", kind="join_parts"))
+        tx.effects.add(an_effect("behind", part="1-3"))
+
+    await any_store.write(write)
+
+    async def due() -> list[str]:
+        found = await any_store.read(lambda tx: tx.effects.due(later(0), 9))
+        return [effect.id for effect in found]
+
+    assert await due() == ["first", "second"]
+    for done, then in (
+        ("second", ["first"]),
+        ("first", ["first again"]),
+        ("first again", ["whole"]),
+        ("whole", ["behind"]),
+    ):
+        await any_store.write(lambda tx, d=done: tx.effects.update(EffectId(d), status="done"))
+        assert await due() == then
+
+
 async def test_a_task_has_one_live_run_at_most(any_store: Database) -> None:
     def write(tx: Tx) -> None:
         furnish(tx, "task-1", "task-2")
@@ -85,11 +127,10 @@ async def test_a_task_has_one_live_run_at_most(any_store: Database) -> None:
         tx.runs.add(a_run("two", created_at=later(1)))
 
     await any_store.write(follow)
-    live = await any_store.read(lambda tx: tx.runs.live(TASK))
-    assert live is not None
+    (live,) = await any_store.read(lambda tx: tx.runs.live(TASK))
     assert live.id == "two"
     await any_store.write(lambda tx: tx.runs.update(RunId("two"), status=RunStatus.TIMEOUT))
-    assert await any_store.read(lambda tx: tx.runs.live(TASK)) is None
+    assert await any_store.read(lambda tx: tx.runs.live(TASK)) == []
 
 
 async def test_runs_are_listed_by_task_and_by_being_live(any_store: Database) -> None:

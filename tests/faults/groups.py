@@ -23,6 +23,15 @@ TIMES = (
     "transaction timers.fire done #2",
 )
 """A reminder, a default and an expiry: due while no server is up, and done but not yet known."""
+BESIDE = (
+    "ChosenWorkspaces.prepare done #3",
+    "DetachedRunners.wait begins #4",
+    "transaction close.close done #4",
+    "ChosenWorkspaces.join done #2",
+    "step join_parts kept #1",
+)
+"""With the second workspace made, with three at work, and between the end of the last and what
+follows from all of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,17 +40,17 @@ class Reference:
 
     told: Sequence[str]
     points: Sequence[str]
-    runner_points: Sequence[str]
-    gits: Sequence[str]
+    runner_points: Sequence[str] = ()
+    gits: Sequence[str] = ()
     """The command of each git, in order."""
-    changes: Mapping[int, int]
+    changes: Mapping[int, int] = field(default_factory=dict[int, int])
     """How many system calls of a git change files, by its number."""
-    cancelling_told: Sequence[str]
-    cancelling_points: Sequence[str]
-    timed_told: Sequence[str]
-    timed_points: Sequence[str]
-    crashing_told: Sequence[str]
-    crashing_points: Sequence[str]
+    cancelling_told: Sequence[str] = ()
+    cancelling_points: Sequence[str] = ()
+    timed_told: Sequence[str] = ()
+    timed_points: Sequence[str] = ()
+    crashing_told: Sequence[str] = ()
+    crashing_points: Sequence[str] = ()
     walk: Walk = TO_THE_END
     """That of the first two."""
     postgres: str = ""
@@ -151,6 +160,14 @@ def clones(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     labels = [label for label in reference.points if label.startswith(ours)]
     chosen = labels if full else sample(labels, _phase, 2)
     plan = Plan(walk=reference.walk, undisturbed=reference.told)
+    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+
+
+def beside(reference: Reference, full: bool) -> tuple[int, list[Case]]:
+    """The server again, from when three builders work side by side until they are joined."""
+    labels = reference.points[reference.points.index(BESIDE[0]) :]
+    plan = Plan(walk=reference.walk, undisturbed=reference.told)
+    chosen = labels if full else BESIDE
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
 
@@ -377,6 +394,7 @@ GROUPS: dict[str, Group] = {
     "git": git,
     "machine": machine,
     "retries": retries,
+    "beside": beside,
     "clones": clones,
     "clone-gits": git,
     "clone-machine": machine,

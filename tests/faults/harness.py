@@ -52,8 +52,11 @@ class Harness:
     def run(self, asked: str) -> Report:
         begun = time.monotonic()
         group, _, address = asked.partition(" ")
-        self._reference = self._reference or self._undisturbed()
-        reference = replace(self._reference, postgres=address)
+        if group == "beside":
+            reference = self._beside()
+        else:
+            self._reference = self._reference or self._undisturbed()
+            reference = replace(self._reference, postgres=address)
         if group.startswith("clone"):
             reference = self._cloned = self._cloned or self._with_clones(reference)
         points, cases = groups.GROUPS[group](reference, self._full)
@@ -107,6 +110,13 @@ class Harness:
             changes=groups.changes(traced / "evidence", counted.gits) if self._full else {},
             walk=walk,
         )
+
+    def _beside(self) -> Reference:
+        case, walk = self._fresh(), Walk(beside=True)
+        ending = live(case, 1, Plan(walk=walk))
+        faults = f"three side by side fail: {ending.violations}\n{_log(case)}"
+        assert not ending.violations, faults
+        return Reference(told=ending.told, points=ending.points, walk=walk)
 
     def _fresh(self) -> Path:
         self._number += 1

@@ -21,7 +21,7 @@ from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import History, Result, Task
 from agents_manager.store import schema
-from tests.faults.scenario import LINES, git
+from tests.faults.scenario import LINES, PARTS, git
 
 NAMES = re.compile(r"[0-9a-f]{8,}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 ENDINGS = ("agent.completed", "agent.failed", "agent.cancelled")
@@ -94,6 +94,36 @@ def violations(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
     ]
 
 
+def violations_of_beside(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
+    return [
+        *_state(found, "done"),
+        *_record(found),
+        *_runs(found, beside=True),
+        *_put_together(found),
+        *_left_behind(found),
+        *_differences(found, undisturbed),
+    ]
+
+
+def _put_together(found: Found) -> Iterator[str]:
+    """Each part once, in their order, and nothing of them is left but their branches."""
+    repo = found.repo
+    branch = next(run.branch for run in found.runs if run.branch and not run.part)
+    log = git(repo, "log", "--first-parent", "--merges", "--reverse", "--format=%s", branch)
+    wanted = [f"Put {branch}--part-1-{n} into {branch}" for n in range(1, len(PARTS) + 1)]
+    if log.splitlines() != wanted:
+        yield f"the parts were put together as {log.splitlines()}"
+    for number, file in enumerate(PARTS, 1):
+        text = git(repo, "show", f"{branch}:{file}")
+        if text != f"built {number}":
+            yield f"{file} holds {text!r}"
+    moves = [(h.source, h.to) for h in found.history if h.source == "building"]
+    if moves != [("building", "done")]:
+        yield f"the task went on by {moves}"
+    if len(git(repo, "worktree", "list").splitlines()) != 2:
+        yield "the workspace of a part is left"
+
+
 def violations_of_timed(found: Found, undisturbed: Sequence[str] | None) -> list[str]:
     return [*violations_of_cancelled(found, undisturbed), *_notices(found), *_times(found)]
 
@@ -162,7 +192,7 @@ def _notices(found: Found) -> Iterator[str]:
         yield f"the notices are {Counter(notices)}"
 
 
-def _runs(found: Found) -> Iterator[str]:
+def _runs(found: Found, *, beside: bool = False) -> Iterator[str]:
     started = Counter(e.data["run"] for e in found.events if e.type == "agent.started")
     ended = Counter(e.data["run"] for e in found.events if e.type in ENDINGS)
     for run in found.runs:
@@ -172,6 +202,8 @@ def _runs(found: Found) -> Iterator[str]:
             yield f"a {run.mode} run started {started[run.id]} and ended {ended[run.id]} times"
     log = found.evidence / "agents"
     for line, count in Counter(log.read_text().splitlines()).items():
+        if line.startswith("BESIDE") and beside:
+            continue
         if line.startswith("BESIDE"):
             yield "an agent was started while another one lived"
         elif count > 1:

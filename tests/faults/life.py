@@ -133,6 +133,8 @@ async def _walk(case: Path, plan: Plan) -> Ending:
 def _judge(walk: Walk) -> Callable[[invariants.Found, Sequence[str] | None], list[str]]:
     if walk.timed:
         return invariants.violations_of_timed
+    if walk.beside:
+        return invariants.violations_of_beside
     return invariants.violations_of_cancelled if walk.cancelled else invariants.violations
 
 

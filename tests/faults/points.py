@@ -27,7 +27,15 @@ from tests.faults.scenario import TurnedClock
 
 PORTS: dict[type, tuple[str, ...]] = {
     DetachedRunners: ("start_or_adopt", "wait", "stop"),
-    ChosenWorkspaces: ("validate", "ensure_branch", "prepare", "commit_all", "change", "remove"),
+    ChosenWorkspaces: (
+        "validate",
+        "ensure_branch",
+        "prepare",
+        "commit_all",
+        "change",
+        "remove",
+        "join",
+    ),
     LocalForge: ("publish", "merge"),
     ProjectChecks: ("run",),
     TurnedClock: ("turn",),

@@ -25,6 +25,7 @@ from agents_manager.errors import GitError, PromptClosed, StaleTask
 from agents_manager.flow import prompts, tasks, views
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.views import TaskView
+from tests.staged_walk import SHORT, builder, plan
 
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 TITLE = "Add lines"
@@ -40,7 +41,9 @@ REMINDED_S, DEFAULT_S, EXPIRED_S = DAY_S, DAY_S + HOUR_S, DAY_S + 2 * HOUR_S
 
 AT_ONCE = {"tries": 3, "delay": 50, "factor": 1}
 CONFIG = {
-    "checks": {"lines": {"command": "test -s work.txt && ! grep -qs broken state.txt"}},
+    "checks": {
+        "lines": {"command": "ls new_* || { test -s work.txt && ! grep -qs broken state.txt; }"}
+    },
     "retries": {"crash": AT_ONCE, "interrupted": AT_ONCE},
 }
 LINES = ("0.1", "0.2", "1.1", "1.2", "1.3")
@@ -59,6 +62,8 @@ class Walk:
     """Whether the person only lets time pass."""
     clones: bool = False
     """Whether agents work in clones."""
+    beside: bool = False
+    """Whether three builders work side by side, each until it has seen what the others did."""
     patience_s: float = 25.0
 
 
@@ -69,6 +74,8 @@ def script(walk: Walk) -> Mapping[str, Any]:
     """Every turn appends a line of its own: an agent that is started twice tells on itself."""
     if walk.cancelled:
         return {"plan": [[{"say": "Up."}, {"hang": True}]]}
+    if walk.beside:
+        return _builders()
     if walk.timed:
         ask = {"question": "Which?", "suggested_answer": "This."}
         hasty = {"questions": [{"id": "q1", **ask, "default_after_s": DEFAULT_S}]}
@@ -103,6 +110,19 @@ def script(walk: Walk) -> Mapping[str, Any]:
     scratch = {"write": {"path": "scratch.txt", "text": "not for keeping\n"}}
     plan = [scratch, {"say": "# Plan"}, {"outcome": "plan_complete"}]
     return {"plan": [[{"ask": question}], plan], "implement": [*crash, first, rework, *more]}
+
+
+PARTS = ("new_a.txt", "new_b.txt", "new_c.txt")
+
+
+def _builders() -> Mapping[str, Any]:
+    meets = [{"meet": f"Change {file}"} for file in PARTS]
+    built = [builder(n, f"F{2 - n % 2}", file) for n, file in enumerate(PARTS, 1)]
+    planned = plan(*([file] for file in PARTS))
+    return {
+        "plan-agent": [planned],
+        "build-agent": [[*steps[:-1], *meets, steps[-1]] for steps in built],
+    }
 
 
 def _line(text: str) -> dict[str, Any]:
@@ -187,7 +207,10 @@ async def _task(program: Program, repo: Path, walk: Walk) -> Task:
     if known:
         return known[0]
     block = f"```agent-script\n{json.dumps(script(walk))}\n```"
-    name = "simple" if walk.timed else "feature"
+    name = "simple" if walk.timed else "short" if walk.beside else "feature"
+    if walk.beside:
+        parsed, now = pipeline.parse(SHORT), s.clock.now()
+        await s.store.write(lambda tx: tx.pipelines.save(parsed, SHORT, now))
     if walk.timed:
         await _let_questions_expire(program)
     new = tasks.NewTask(title=TITLE, description=block, pipeline=name)

@@ -24,6 +24,7 @@ LEAST = {
     "git": 250,
     "machine": 120,
     "retries": 30,
+    "beside": 100,
     "clones": 500,
     "clone-gits": 300,
     "clone-machine": 150,

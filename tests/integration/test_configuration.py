@@ -34,7 +34,7 @@ def gated(home: Path, gate: Path, **more: Any) -> None:
 
 
 async def live(world: World, task: Task) -> Run | None:
-    return await world.s.store.read(lambda tx: tx.runs.live(task.id))
+    return (await world.view(task)).run
 
 
 async def begun(world: World, task: Task) -> None:

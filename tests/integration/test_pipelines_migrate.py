@@ -108,8 +108,7 @@ async def reviewing(s: Services, project: Project) -> Task:
 
 
 def _ended(tx: Tx, s: Services, task: Task) -> None:
-    run = tx.runs.live(task.id)
-    assert run
+    (run,) = tx.runs.live(task.id)
     tx.runs.update(run.id, status=RunStatus.COMPLETED, agent="scripted", ended_at=s.clock.now())
     _perform(tx, task)
 
@@ -197,7 +196,7 @@ async def test_an_open_question_is_kept_under_a_new_name_and_leads_back(
     assert (view.next_mover.kind, view.status.id) == ("prompt", "asking")
     await prompts.answer(s, question.id, ANSWER, ANN)
     assert (await now(s, task)).status == "coding"
-    assert (await s.store.read(lambda tx: tx.runs.live(task.id))) is not None
+    assert await s.store.read(lambda tx: tx.runs.live(task.id))
 
 
 async def test_a_migration_is_no_round_and_rounds_keep_counting(
@@ -225,8 +224,7 @@ async def test_a_live_run_and_a_required_effect_stand_in_the_way(
 ) -> None:
     await pipelines.add(s, mine())
     task = await started(s, project)
-    run = await s.store.read(lambda tx: tx.runs.live(task.id))
-    assert run
+    (run,) = await s.store.read(lambda tx: tx.runs.live(task.id))
     await pipelines.add(s, mine(name="Two"))
     assert f"Run {run.id} is still going on" in str((await look(s)).steps[0].problem)
     with pytest.raises(TransitionRefused):

@@ -278,8 +278,7 @@ async def performed_by(s: Services, repo: Path, host: str, *, begun: bool) -> Ru
     await tasks.move(s, task.id, ANN)
 
     def write(tx: Tx) -> Run:
-        run = tx.runs.live(task.id)
-        assert run is not None
+        (run,) = tx.runs.live(task.id)
         now = s.clock.now()
         tx.effects.update(run.effect_id, status="started", host=host)
         if begun:

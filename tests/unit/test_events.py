@@ -143,7 +143,7 @@ def test_effects_are_told_apart_by_their_kind_and_named_like_their_hooks() -> No
     members = get_args(get_args(Effect)[0])
     kinds = [m.model_fields["kind"].default for m in members]
     assert len(set(kinds)) == len(kinds)
-    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, "plugin_hook"}
+    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, "join_parts", "plugin_hook"}
     assert type(EFFECT.validate_python({"kind": "merge_pr", "head_sha": None})) in members
 
 
