@@ -1,7 +1,7 @@
 """Every edge of every built-in pipeline, walked with the scripted agent."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -12,6 +12,7 @@ from agents_manager.domain.guards import Fired
 from agents_manager.domain.pipeline import Pipeline, Trigger, TriggerType
 from agents_manager.domain.task import SYSTEM, Result, Task
 from agents_manager.flow import tasks, transitions
+from agents_manager.flow.views import TaskView
 from tests import repos
 from tests.worlds import ANN, World
 
@@ -217,10 +218,18 @@ WALKS: list[Walk] = [
 ]
 
 
-async def take(world: World, task: Task, name: str, steps: Sequence[Step], end: str) -> None:
+async def take(
+    world: World,
+    task: Task,
+    name: str,
+    steps: Sequence[Step],
+    end: str,
+    wait: Callable[..., Awaitable[TaskView]] = World.wait,
+) -> None:
     answered: set[str] = set()
     for status, action, value in steps:
-        view = await world.wait(
+        view = await wait(
+            world,
             task,
             lambda v, s=status: v.task.status == s and any(p.id not in answered for p in v.prompts),
             f"{name}: {status} for {action}",
@@ -236,11 +245,11 @@ async def take(world: World, task: Task, name: str, steps: Sequence[Step], end: 
             case "review":
                 await world.review(task, value, summary="Said.")
             case "clash":
-                repos.commit(world.repo, {"work.txt": "theirs\n"}, "Theirs")
+                repos.commit(world.repo, {value or "work.txt": "theirs\n"}, "Theirs")
                 await world.review(task, "approved")
             case _:
                 await trouble(world, task, value)
-    await world.until(task, end)
+    await wait(world, task, lambda v: v.task.status == end and v.run is None, end)
 
 
 async def trouble(world: World, task: Task, outcome: str) -> None:

@@ -219,6 +219,8 @@ class Run(Out):
     """What the hook and who started it set for this run."""
     settings: list[RunSetting] | None
     """What it was started with, each with its layer; null until it begins."""
+    part: str
+    """The part of the work that it does beside others, as group and place; empty: all of it."""
 
 
 class ResumePoint(Out):

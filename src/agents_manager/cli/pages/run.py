@@ -35,7 +35,7 @@ def table(runs: Sequence[Run], *, indent: int = 0) -> Table:
         [
             (
                 short(r.id),
-                r.mode,
+                f"{r.mode} {r.part}".strip(),
                 r.agent or "",
                 r.status.value,
                 _ending(r),
@@ -69,6 +69,7 @@ def page(
         "Checks": _checked(rounds),
         "Handoff": handoff.summary(note) if note else None,
         "Attempt": str(run.attempt),
+        "Part": run.part,
         "Model": run.model,
         SANDBOX: "none: the agent worked unsandboxed" if run.unkept else run.sandbox,
         "Session": run.session,
