@@ -45,7 +45,8 @@ def requests(outcome: str, target: str) -> Steps:
 def partly(number: int, file: str) -> Steps:
     """A builder that did not get all of it done."""
     made = builder(number, "F1", file)
-    made[-1]["outcome"]["payload"]["features"] = [{"id": "F1", "status": "PARTIAL"}]
+    left = {"features": [{"id": "F1", "status": "PARTIAL"}], "next_steps": ["The rest of it"]}
+    made[-1]["outcome"]["payload"] |= left
     return made
 
 
