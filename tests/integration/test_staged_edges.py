@@ -27,13 +27,13 @@ Walk = tuple[Mapping[str, Any], Mapping[str, Any], Sequence[Step], str]
 CANCEL: Step = ("escalated", "choose", "cancel")
 RESTART = ends(
     "decision",
-    sample("decision", decision="RESTART", restart={"goal": "More", "items": [], "context": ""}),
+    sample("decision", decision="RESTART", restart={"goal": "More", "items": ["It"]}),
 )
 ESCALATE = ends("decision", sample("decision", decision="ESCALATE"))
 NO_PLAN = ends("implementation_plan", {"batches": []})
 UNTESTED = ends(
     "repo_profile",
-    sample("repo_profile", stack={}, commands={"install": None, "test": None}),
+    sample("repo_profile", stack={"testing": {}}, commands={"install": None, "test": None}),
 )
 
 

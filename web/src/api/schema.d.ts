@@ -1,4 +1,4 @@
-// From openapi.json 4fa5e8b1b52fb77b3c896840c2eeb455b187f13e1fe29f5eed656bdc3601677e; write it again with: npm run api
+// From openapi.json 81d2d7135e72e8c5dade0ecca4fbe72c1be793aca8bcb749bea18034f9848e0b; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -12,6 +12,47 @@ export interface paths {
          * @description Answers as long as the server does; open to everybody, and tells nothing else.
          */
         get: operations["get_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Readiness
+         * @description Answers with 503 while the database, the engine or the files of the web app are missing; open
+         *     to everybody, and tells nothing else. `/api/v1/health` says what is missing.
+         */
+        get: operations["get_readiness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Metrics
+         * @description Figures in the text form of Prometheus. Without a token only where `metrics.open` says so.
+         */
+        get: operations["get_metrics"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1785,6 +1826,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Parts
+         * @description Whether the server can do its work, part by part.
+         */
+        get: operations["get_parts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/forges/github/webhook": {
         parameters: {
             query?: never;
@@ -3455,6 +3516,22 @@ export interface components {
             /** On */
             on: boolean;
         };
+        /** Readiness */
+        Readiness: {
+            /** Ready */
+            ready: boolean;
+            /** Parts */
+            parts: components["schemas"]["ReadyPart"][];
+        };
+        /** ReadyPart */
+        ReadyPart: {
+            /** Name */
+            name: string;
+            /** Ok */
+            ok: boolean;
+            /** Says */
+            says: string;
+        };
         /** RemovedProject */
         RemovedProject: {
             project: components["schemas"]["ProjectRef"];
@@ -4414,6 +4491,49 @@ export interface operations {
                     "application/json": components["schemas"]["Health"];
                 };
             };
+            default: components["responses"]["Error"];
+        };
+    };
+    get_readiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    get_metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
@@ -7322,6 +7442,28 @@ export interface operations {
             };
             401: components["responses"]["Error"];
             422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_parts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            401: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
