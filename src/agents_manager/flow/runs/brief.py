@@ -88,6 +88,8 @@ NOTHING = Heard()
 
 async def brief(run_id: RunId, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if not run.status.live:
+        return  # Stopped while its workspace was made ready; nobody is told anything.
     agent = _agent(s, run, project)
     earlier: Sequence[str] = ()
     if run.session is None or agent is None or not agent.capabilities.resumes:
