@@ -1,4 +1,4 @@
-// From openapi.json 81d2d7135e72e8c5dade0ecca4fbe72c1be793aca8bcb749bea18034f9848e0b; write it again with: npm run api
+// From openapi.json 4465f77be8963ea561afd1ae31b4492b37c0a29460459fc244a6fe471e6238eb; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -848,6 +848,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get File
+         * @description The task as a Markdown file that the import takes: its words, its log and its last
+         *     handoff.
+         */
+        get: operations["get_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/import": {
         parameters: {
             query?: never;
@@ -1118,6 +1139,319 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/knowledge/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search Knowledge
+         * @description What is known and fits all that is asked: words, tags, kinds, files and states; by words the
+         *     best first, else the newest first. `next` is the cursor of the page that follows.
+         */
+        get: operations["search_knowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Tags
+         * @description Every tag, and how much that is known has it; the most frequent first.
+         */
+        get: operations["list_tags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/nodes/{node_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Knowledge
+         * @description One, with where it comes from and what it hangs together with.
+         */
+        get: operations["get_knowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Edit Knowledge
+         * @description Changes its words, tags, severity or details; what is left out stays as it is. What was said
+         *     before stays with those who said it.
+         */
+        patch: operations["edit_knowledge"];
+        trace?: never;
+    };
+    "/api/v1/knowledge/nodes/{node_id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm Knowledge
+         * @description Says that it holds now, also where its file has changed or another says otherwise.
+         */
+        post: operations["confirm_knowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/nodes/{node_id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire Knowledge
+         * @description Says that it holds no longer: agents are not told it any more. It stays on record.
+         */
+        post: operations["retire_knowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/knowledge/nodes/{node_id}/contradict": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Contradict Knowledge
+         * @description Says that another node says otherwise, until somebody says which of the two holds.
+         */
+        post: operations["contradict_knowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Curation
+         * @description What somebody should look at, and why: stale, contradicted, nearly the same as another, or
+         *     often told and never of help.
+         */
+        get: operations["list_curation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Knowledge Graph
+         * @description What a drawing needs: up to 2,000 nodes, the newest first and without those that are retired,
+         *     and the edges between them.
+         */
+        get: operations["get_knowledge_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/map": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Context Map
+         * @description The context map: what was done to which file, by which task; by path, of each file the newest
+         *     first. `next` is the cursor of the page that follows.
+         */
+        get: operations["get_context_map"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Knowledge
+         * @description All that is known of a project, as the document that the import takes.
+         */
+        get: operations["export_knowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import Knowledge
+         * @description Adds what an exported document holds and is not there yet, all of it or nothing; ids are kept
+         *     unless another project has them. Each source says who brought it in.
+         */
+        post: operations["import_knowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/knowledge/agents-md": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Agents Md
+         * @description What holds as a section for the project's AGENTS.md; what seems to hold a secret is left
+         *     out. Nothing is written.
+         */
+        get: operations["get_agents_md"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blockers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Blockers
+         * @description What runs said to be in the way, with the tasks that it holds up; with `all`, also what is
+         *     resolved.
+         */
+        get: operations["list_blockers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blockers/{blocker_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve Blocker
+         * @description Says that it is out of the way; the tasks that it held up can go on.
+         */
+        post: operations["resolve_blocker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/knowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain Knowledge
+         * @description What agents of the task were told of what is known, what the next one is told, and why just
+         *     that.
+         */
+        get: operations["explain_knowledge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/prompts": {
         parameters: {
             query?: never;
@@ -1171,7 +1505,8 @@ export interface paths {
         /**
          * Answer Prompt
          * @description Answers a question. The first answer wins; the form depends on the prompt's type. With
-         *     `delay_s` nothing follows for so many seconds, and it can be undone.
+         *     `delay_s` nothing follows for so many seconds, and it can be undone. With `keep` the answer is
+         *     kept as a decision, too, which agents of later tasks are told.
          */
         post: operations["answer_prompt"];
         delete?: never;
@@ -1294,6 +1629,26 @@ export interface paths {
          * @description What the project's checks said about the work of a run, round by round.
          */
         get: operations["get_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/handoff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Handoff
+         * @description The note that a run left for the next, and what was wrong with one that was not kept.
+         */
+        get: operations["get_handoff"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1900,6 +2255,11 @@ export interface components {
              * @default 0
              */
             delay_s?: number;
+            /**
+             * Keep
+             * @default false
+             */
+            keep?: boolean;
         };
         /** Actor */
         Actor: {
@@ -1982,6 +2342,8 @@ export interface components {
             task: components["schemas"]["Task"];
             /** Repeated */
             repeated: boolean;
+            /** Decisions */
+            decisions: components["schemas"]["KnowledgeNode"][];
         };
         /** Artifact */
         Artifact: {
@@ -2052,6 +2414,49 @@ export interface components {
             data: {
                 [key: string]: unknown;
             };
+        };
+        /** Blocker */
+        Blocker: {
+            /** Id */
+            id: string;
+            /** Project Id */
+            project_id: string;
+            /** Task Id */
+            task_id: string;
+            /** Run Id */
+            run_id: string;
+            /** Blocker */
+            blocker: string;
+            /** Impact */
+            impact: string;
+            /** Suggested Resolution */
+            suggested_resolution: string;
+            /** Blocking Tasks */
+            blocking_tasks: string[];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Resolved At */
+            resolved_at: string | null;
+            /** Resolved By */
+            resolved_by: string | null;
+            /** Note */
+            note: string | null;
+        };
+        /** BlockerView */
+        BlockerView: {
+            blocker: components["schemas"]["Blocker"];
+            project: components["schemas"]["ProjectRef"];
+            told_by: components["schemas"]["TaskRef"] | null;
+            /** Tasks */
+            tasks: components["schemas"]["TaskRef"][];
+        };
+        /** Blockers */
+        Blockers: {
+            /** Items */
+            items: components["schemas"]["BlockerView"][];
         };
         /** Board */
         Board: {
@@ -2214,6 +2619,11 @@ export interface components {
          * @enum {string}
          */
         Category: "open" | "active" | "waiting" | "review" | "final";
+        /**
+         * ChangeType
+         * @enum {string}
+         */
+        ChangeType: "add" | "modify" | "delete" | "refactor";
         /** ChangedFile */
         ChangedFile: {
             /** Path */
@@ -2416,6 +2826,23 @@ export interface components {
             /** New */
             new: boolean;
         };
+        /** ContextMap */
+        ContextMap: {
+            /** Items */
+            items: components["schemas"]["MappedFile"][];
+            /** Next */
+            next: string | null;
+        };
+        /** Contradict */
+        Contradict: {
+            /** Other */
+            other: string;
+            /**
+             * Reason
+             * @default
+             */
+            reason?: string;
+        };
         /**
          * CostBasis
          * @enum {string}
@@ -2433,6 +2860,11 @@ export interface components {
             left_out: number;
             /** Budgets */
             budgets: components["schemas"]["Budget"][];
+        };
+        /** CurationQueue */
+        CurationQueue: {
+            /** Items */
+            items: components["schemas"]["ToCurate"][];
         };
         /** DayShare */
         DayShare: {
@@ -2500,6 +2932,41 @@ export interface components {
             /** Items */
             items: components["schemas"]["Document"][];
         };
+        /** DrawnEdge */
+        DrawnEdge: {
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+            kind: components["schemas"]["EdgeKind"];
+        };
+        /** DrawnNode */
+        DrawnNode: {
+            /** Id */
+            id: string;
+            kind: components["schemas"]["NodeKind"];
+            /** Text */
+            text: string;
+            /** Severity */
+            severity: ("high" | "medium" | "low") | null;
+            /** Tags */
+            tags: string[];
+            state: components["schemas"]["NodeState"];
+            /** Used */
+            used: number;
+            /** Helpful */
+            helpful: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * EdgeKind
+         * @enum {string}
+         */
+        EdgeKind: "found_by" | "contradicts" | "answers" | "follows";
         /** Edited */
         Edited: {
             task: components["schemas"]["Task"];
@@ -2577,6 +3044,28 @@ export interface components {
             /** New Text */
             new_text: string | null;
         };
+        /** FileNote */
+        FileNote: {
+            /** Id */
+            id: string;
+            /** Path */
+            path: string;
+            /** Task Id */
+            task_id: string;
+            /** Run Id */
+            run_id: string;
+            /** Change */
+            change: string;
+            /** Description */
+            description: string;
+            /** Lines */
+            lines: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
         /**
          * FileStatus
          * @enum {string}
@@ -2610,6 +3099,20 @@ export interface components {
             /** Rate */
             rate: number | null;
         };
+        /** FoundNode */
+        FoundNode: {
+            node: components["schemas"]["KnowledgeNode"];
+            project: components["schemas"]["ProjectRef"];
+            /** Tasks */
+            tasks: components["schemas"]["TaskRef"][];
+        };
+        /** FoundNodes */
+        FoundNodes: {
+            /** Items */
+            items: components["schemas"]["FoundNode"][];
+            /** Next */
+            next: string | null;
+        };
         /** Guard */
         Guard: {
             /** Type */
@@ -2640,6 +3143,144 @@ export interface components {
             params: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** Handoff */
+        Handoff: {
+            /** Run Id */
+            run_id: string;
+            /** Task Id */
+            task_id: string;
+            handoff: components["schemas"]["HandoffNote"];
+            /** Source */
+            source: string;
+            /** Completeness */
+            completeness: number;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
+        /** HandoffBlocker */
+        HandoffBlocker: {
+            /** Blocker */
+            blocker: string;
+            /** Impact */
+            impact: string;
+            /** Suggested Resolution */
+            suggested_resolution: string;
+            /** Blocking Tasks */
+            blocking_tasks: string[];
+        };
+        /** HandoffDependency */
+        HandoffDependency: {
+            /** File */
+            file: string;
+            /** Reason */
+            reason: string;
+        };
+        /** HandoffFileCreated */
+        HandoffFileCreated: {
+            /** Path */
+            path: string;
+            /** Purpose */
+            purpose: string;
+            /** Lines */
+            lines: string;
+        };
+        /** HandoffFileModified */
+        HandoffFileModified: {
+            /** Path */
+            path: string;
+            /** Lines */
+            lines: string;
+            change_type: components["schemas"]["ChangeType"];
+            /** Description */
+            description: string;
+        };
+        /** HandoffGotcha */
+        HandoffGotcha: {
+            /** Id */
+            id: string | null;
+            /** Issue */
+            issue: string;
+            /** Discovered In */
+            discovered_in: string;
+            /** Mitigation */
+            mitigation: string;
+            /**
+             * Severity
+             * @enum {string}
+             */
+            severity: "high" | "medium" | "low";
+        };
+        /**
+         * HandoffNote
+         * @description The fields by the names that agents write.
+         */
+        HandoffNote: {
+            outcome: components["schemas"]["HandoffOutcome"];
+            /** Files Created */
+            files_created: components["schemas"]["HandoffFileCreated"][];
+            /** Files Modified */
+            files_modified: components["schemas"]["HandoffFileModified"][];
+            /** Patterns Discovered */
+            patterns_discovered: components["schemas"]["HandoffPattern"][];
+            /** Gotchas */
+            gotchas: components["schemas"]["HandoffGotcha"][];
+            /** Dependencies For Next */
+            dependencies_for_next: components["schemas"]["HandoffDependency"][];
+            /** Open Questions */
+            open_questions: components["schemas"]["HandoffQuestion"][];
+            /** Suggested Next Steps */
+            suggested_next_steps: components["schemas"]["HandoffStep"][];
+            /** Blockers */
+            blockers: components["schemas"]["HandoffBlocker"][];
+        };
+        /**
+         * HandoffOutcome
+         * @enum {string}
+         */
+        HandoffOutcome: "completed" | "partial" | "failed" | "blocked";
+        /** HandoffPattern */
+        HandoffPattern: {
+            /** Id */
+            id: string | null;
+            /** Pattern */
+            pattern: string;
+            /** Location */
+            location: string;
+            /** Applies To */
+            applies_to: string[];
+        };
+        /** HandoffQuestion */
+        HandoffQuestion: {
+            /** Question */
+            question: string;
+            /** Context */
+            context: string;
+            /** Recommendation */
+            recommendation: string;
+            /** Blocking */
+            blocking: boolean;
+        };
+        /**
+         * HandoffRule
+         * @description Whether a run must leave a handoff; a run that ends with a question need not.
+         * @enum {string}
+         */
+        HandoffRule: "optional" | "required";
+        /** HandoffStep */
+        HandoffStep: {
+            /** Step */
+            step: string;
+            /**
+             * Priority
+             * @enum {string}
+             */
+            priority: "high" | "medium" | "low";
+            /** Depends On */
+            depends_on: string[];
         };
         /** Health */
         Health: {
@@ -2747,6 +3388,19 @@ export interface components {
          * @enum {string}
          */
         ImportState: "made" | "to_make" | "already_there";
+        /** ImportedKnowledge */
+        ImportedKnowledge: {
+            /** Added */
+            added: number;
+            /** Already There */
+            already_there: number;
+            /** Edges */
+            edges: number;
+            /** Renamed */
+            renamed: {
+                [key: string]: string;
+            };
+        };
         /** ImportedTask */
         ImportedTask: {
             /** Place */
@@ -2764,6 +3418,8 @@ export interface components {
             left_out: string[];
             /** Changed */
             changed: boolean;
+            /** Note */
+            note: boolean;
         };
         /** ImportedTasks */
         ImportedTasks: {
@@ -2824,6 +3480,81 @@ export interface components {
          * @enum {string}
          */
         KeyKind: "owner" | "token" | "session";
+        /** KnowledgeGraph */
+        KnowledgeGraph: {
+            /** Nodes */
+            nodes: components["schemas"]["DrawnNode"][];
+            /** Edges */
+            edges: components["schemas"]["DrawnEdge"][];
+            /** Cut */
+            cut: boolean;
+        };
+        /**
+         * KnowledgeNode
+         * @description What an agent or a person said; words to read, never an instruction.
+         */
+        KnowledgeNode: {
+            /** Id */
+            id: string;
+            /** Project Id */
+            project_id: string;
+            kind: components["schemas"]["NodeKind"];
+            /** Text */
+            text: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** Severity */
+            severity: ("high" | "medium" | "low") | null;
+            /** Tags */
+            tags: string[];
+            state: components["schemas"]["NodeState"];
+            /** Sources */
+            sources: components["schemas"]["KnowledgeSource"][];
+            /** Used */
+            used: number;
+            /** Helpful */
+            helpful: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Confirmed At */
+            confirmed_at: string | null;
+            /** Confirmed Commit */
+            confirmed_commit: string | null;
+            /** Version */
+            version: number;
+        };
+        /** KnowledgeSource */
+        KnowledgeSource: {
+            /** Task Id */
+            task_id: string | null;
+            /** Run Id */
+            run_id: string | null;
+            /** By */
+            by: string;
+            /** Commit */
+            commit: string | null;
+            /** File */
+            file: string | null;
+            /** Lines */
+            lines: string | null;
+            /** Words */
+            words: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+        };
         /** Lane */
         Lane: {
             /** Id */
@@ -2834,6 +3565,12 @@ export interface components {
             version: number;
             /** Columns */
             columns: components["schemas"]["Column"][];
+        };
+        /** LeftOutNode */
+        LeftOutNode: {
+            node: components["schemas"]["KnowledgeNode"];
+            /** Reason */
+            reason: string;
         };
         /**
          * Level
@@ -2911,6 +3648,11 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "dispatched" | "completed";
+        };
+        /** MappedFile */
+        MappedFile: {
+            note: components["schemas"]["FileNote"];
+            task: components["schemas"]["TaskRef"] | null;
         };
         /** Me */
         Me: {
@@ -3121,6 +3863,52 @@ export interface components {
              */
             role?: string;
         };
+        /**
+         * NodeEdit
+         * @description What is left out stays as it is.
+         */
+        NodeEdit: {
+            /**
+             * Text
+             * @default
+             */
+            text?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /** Severity */
+            severity?: string | null;
+            /**
+             * Detail
+             * @default {}
+             */
+            detail?: {
+                [key: string]: string | boolean;
+            };
+            /** Expect Version */
+            expect_version?: number | null;
+        };
+        /**
+         * NodeKind
+         * @enum {string}
+         */
+        NodeKind: "task" | "pattern" | "gotcha" | "decision" | "question";
+        /**
+         * NodeState
+         * @enum {string}
+         */
+        NodeState: "active" | "stale" | "contradicted" | "retired";
+        /** NodeView */
+        NodeView: {
+            node: components["schemas"]["KnowledgeNode"];
+            project: components["schemas"]["ProjectRef"];
+            /** Tasks */
+            tasks: components["schemas"]["TaskRef"][];
+            /** Related */
+            related: components["schemas"]["RelatedNode"][];
+        };
         /** Noticed */
         Noticed: {
             /** Pulls */
@@ -3131,6 +3919,12 @@ export interface components {
          * @enum {string}
          */
         Occasion: "question" | "reminder" | "failure" | "done" | "notice" | "digest";
+        /** OfTask */
+        OfTask: {
+            handoff: components["schemas"]["Handoff"] | null;
+            /** Blockers */
+            blockers: components["schemas"]["Blocker"][];
+        };
         /** OutcomePart */
         OutcomePart: {
             /** Name */
@@ -3259,6 +4053,7 @@ export interface components {
             version: number;
             /** Description */
             description: string;
+            handoff: components["schemas"]["HandoffRule"];
             /** Statuses */
             statuses: components["schemas"]["Status"][];
             /** Transitions */
@@ -3351,6 +4146,8 @@ export interface components {
             hooks: string[];
             /** Outcomes */
             outcomes: string[];
+            /** Rankers */
+            rankers: string[];
             /** Error */
             error: string | null;
         };
@@ -3532,6 +4329,46 @@ export interface components {
             /** Says */
             says: string;
         };
+        /** Recalled */
+        Recalled: {
+            task: components["schemas"]["TaskRef"];
+            /** Runs */
+            runs: components["schemas"]["RecalledRun"][];
+            next: components["schemas"]["RecalledNext"] | null;
+        };
+        /** RecalledNext */
+        RecalledNext: {
+            /** Before */
+            before: components["schemas"]["TaskRef"][];
+            /** Hits */
+            hits: components["schemas"]["RecalledNode"][];
+            /** Left Out */
+            left_out: components["schemas"]["LeftOutNode"][];
+        };
+        /** RecalledNode */
+        RecalledNode: {
+            node: components["schemas"]["KnowledgeNode"];
+            /** Score */
+            score: number;
+            /** Why */
+            why: string[];
+        };
+        /** RecalledRun */
+        RecalledRun: {
+            /** Run Id */
+            run_id: string;
+            /** Mode */
+            mode: string;
+            /** Hits */
+            hits: components["schemas"]["RecalledNode"][];
+        };
+        /** RelatedNode */
+        RelatedNode: {
+            kind: components["schemas"]["EdgeKind"];
+            /** Outward */
+            outward: boolean;
+            node: components["schemas"]["KnowledgeNode"];
+        };
         /** RemovedProject */
         RemovedProject: {
             project: components["schemas"]["ProjectRef"];
@@ -3539,6 +4376,14 @@ export interface components {
             tasks: number;
             /** Left */
             left: string[];
+        };
+        /** Resolve */
+        Resolve: {
+            /**
+             * Note
+             * @default
+             */
+            note?: string;
         };
         /** Restore */
         Restore: {
@@ -3613,6 +4458,11 @@ export interface components {
             count: number;
             /** Bytes */
             bytes: number | null;
+        };
+        /** Retire */
+        Retire: {
+            /** Reason */
+            reason: string;
         };
         /** Retried */
         Retried: {
@@ -3755,6 +4605,18 @@ export interface components {
             settings?: {
                 [key: string]: unknown;
             };
+        };
+        /** RunHandoff */
+        RunHandoff: {
+            /** Run Id */
+            run_id: string;
+            handoff: components["schemas"]["HandoffNote"] | null;
+            /** Source */
+            source: string | null;
+            /** Completeness */
+            completeness: number | null;
+            /** Violations */
+            violations: components["schemas"]["Violation"][];
         };
         /** RunSetting */
         RunSetting: {
@@ -4052,6 +4914,7 @@ export interface components {
             /** Role */
             role: string | null;
             prompt: components["schemas"]["StatusPrompt"] | null;
+            handoff: components["schemas"]["HandoffRule"] | null;
         };
         /** StatusCount */
         StatusCount: {
@@ -4117,6 +4980,18 @@ export interface components {
             p256dh: string;
             /** Auth */
             auth: string;
+        };
+        /** TagCount */
+        TagCount: {
+            /** Tag */
+            tag: string;
+            /** Count */
+            count: number;
+        };
+        /** Tags */
+        Tags: {
+            /** Items */
+            items: components["schemas"]["TagCount"][];
         };
         /** Target */
         Target: {
@@ -4273,6 +5148,15 @@ export interface components {
             /** Totals */
             totals: components["schemas"]["Stay"][];
         };
+        /** TaskRef */
+        TaskRef: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Status */
+            status: string;
+        };
         /** TaskView */
         TaskView: {
             task: components["schemas"]["Task"];
@@ -4293,6 +5177,7 @@ export interface components {
             /** Phases */
             phases: components["schemas"]["Phase"][];
             pull: components["schemas"]["PullRequest"] | null;
+            memory: components["schemas"]["OfTask"];
         };
         /** Tasks */
         Tasks: {
@@ -4300,6 +5185,13 @@ export interface components {
             items: components["schemas"]["Task"][];
             /** Next */
             next: string | null;
+        };
+        /** ToCurate */
+        ToCurate: {
+            node: components["schemas"]["KnowledgeNode"];
+            /** Reason */
+            reason: string;
+            other: components["schemas"]["KnowledgeNode"] | null;
         };
         /**
          * Token
@@ -4409,6 +5301,18 @@ export interface components {
             cache_write_tokens: number | null;
             /** Cost Usd */
             cost_usd: number | null;
+        };
+        /**
+         * Violation
+         * @description Why a handoff could not be taken.
+         */
+        Violation: {
+            /** Field */
+            field: string;
+            /** Wrong */
+            wrong: string;
+            /** Right */
+            right: string;
         };
         /** Visit */
         Visit: {
@@ -5912,6 +6816,32 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    get_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     import_tasks: {
         parameters: {
             query?: never;
@@ -6360,6 +7290,492 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    search_knowledge: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                q?: string;
+                tag?: string[];
+                kind?: components["schemas"]["NodeKind"][];
+                file?: string[];
+                state?: components["schemas"]["NodeState"][];
+                task?: string | null;
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundNodes"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_tags: {
+        parameters: {
+            query?: {
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tags"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_knowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    edit_knowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeEdit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    confirm_knowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    retire_knowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Retire"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    contradict_knowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                node_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Contradict"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_curation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurationQueue"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_knowledge_graph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KnowledgeGraph"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_context_map: {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                under?: string;
+            };
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContextMap"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    export_knowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    import_knowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportedKnowledge"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_agents_md: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_blockers: {
+        parameters: {
+            query?: {
+                project?: string | null;
+                all?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Blockers"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resolve_blocker: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                blocker_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Resolve"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlockerView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    explain_knowledge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Recalled"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     list_prompts: {
         parameters: {
             query?: {
@@ -6619,6 +8035,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Checks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_handoff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunHandoff"];
                 };
             };
             401: components["responses"]["Error"];
