@@ -76,7 +76,8 @@ async def told(s: Services, task: Task, mode: str = "implement", **fields: Any) 
 
     def begun(tx: Tx) -> Run:
         running = {"status": RunStatus.RUNNING, "mode": mode, "started_at": NOW, **fields}
-        return tx.runs.live(task.id) or added(tx, task, f"{task.id}-{mode}", **running)
+        waiting = tx.runs.live(task.id)
+        return waiting[0] if waiting else added(tx, task, f"{task.id}-{mode}", **running)
 
     run = await s.store.write(begun)
     await brief.brief(run.id, s)

@@ -204,8 +204,7 @@ async def test_a_run_that_is_tried_again_tells_its_blocker_once(scene: Scene) ->
     run = await scene.run(first)
     told = {**verdict(**blocking(second.id)), "error": "It broke", "error_class": "crash"}
     await close.close(run.id, Verdict(**told), scene.s)
-    retried = await scene.s.store.read(lambda tx: tx.runs.live(first.id))
-    assert retried is not None
+    (retried,) = await scene.s.store.read(lambda tx: tx.runs.live(first.id))
     await close.close(retried.id, verdict(**blocking(second.id)), scene.s)
     assert len(await scene.s.store.read(lambda tx: tx.knowledge.blockers(scene.project.id))) == 1
 
