@@ -101,6 +101,74 @@ const runs = createRoute({
   component: lazyRouteComponent(() => import("@/features/runs/Runs"), "Runs"),
 });
 
+const KINDS = ["task", "pattern", "gotcha", "decision", "question"] as const;
+const STATES = ["active", "stale", "contradicted", "retired"] as const;
+
+/** One of these, or nothing. */
+const among = <T extends string>(values: readonly T[], given: unknown) =>
+  values.find((one) => one === given);
+
+const knowledge = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge",
+  validateSearch: (
+    search: Search,
+  ): {
+    q?: string;
+    tag?: string;
+    file?: string;
+    task?: string;
+    kind?: (typeof KINDS)[number];
+    state?: (typeof STATES)[number];
+    by?: "task";
+  } => ({
+    ...words("q", "tag", "file", "task")(search),
+    kind: among(KINDS, search.kind),
+    state: among(STATES, search.state),
+    by: among(["task"], search.by),
+  }),
+  component: lazyRouteComponent(() => import("@/features/knowledge/Search"), "Search"),
+});
+
+const finding = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge/nodes/$nodeId",
+  component: lazyRouteComponent(() => import("@/features/knowledge/NodePage"), "NodePage"),
+});
+
+const knowledgeGraph = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge/graph",
+  validateSearch: (
+    search: Search,
+  ): { node?: string; group?: string; by?: "task" | "kind"; hops?: number } => ({
+    ...words("node", "group")(search),
+    by: among(["task", "kind"], search.by),
+    hops: [1, 2, 3].find((one) => String(one) === String(search.hops)),
+  }),
+  component: lazyRouteComponent(() => import("@/features/knowledge/Graph"), "Graph"),
+});
+
+const contextMap = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge/map",
+  validateSearch: words("under"),
+  component: lazyRouteComponent(() => import("@/features/knowledge/ContextMap"), "ContextMap"),
+});
+
+const blockers = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge/blockers",
+  validateSearch: words("all"),
+  component: lazyRouteComponent(() => import("@/features/knowledge/Blockers"), "Blockers"),
+});
+
+const curation = createRoute({
+  getParentRoute: () => frame,
+  path: "/knowledge/queue",
+  component: lazyRouteComponent(() => import("@/features/knowledge/Queue"), "Queue"),
+});
+
 const pipelines = createRoute({
   getParentRoute: () => frame,
   path: "/pipelines",
@@ -154,6 +222,12 @@ const tree = root.addChildren([
     tasks,
     task,
     runs,
+    knowledge,
+    finding,
+    knowledgeGraph,
+    contextMap,
+    blockers,
+    curation,
     pipelines,
     pipeline,
     costs,

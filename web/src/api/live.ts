@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { onEvent, onResync } from "./events";
 
 const GATHER_MS = 150;
+const ABOUT_KNOWLEDGE = ["knowledge.", "blocker.", "handoff."];
 
 /** Pages that hold more than queries (the board's cards) hear here which tasks changed. */
 const changed = new Set<(tasks: Set<string>) => void>();
@@ -13,6 +14,7 @@ export function onTasksChanged(tell: (tasks: Set<string>) => void): () => void {
 
 export function keepTrue(client: QueryClient): () => void {
   let tasks = new Set<string>();
+  let learned = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     timer = undefined;
@@ -23,10 +25,13 @@ export function keepTrue(client: QueryClient): () => void {
       void client.invalidateQueries({ queryKey: [key] });
     for (const key of ["cost", "stats", "performance", "tasks"])
       void client.invalidateQueries({ queryKey: [key], refetchType: "none" });
+    if (learned) void client.invalidateQueries({ queryKey: ["knowledge"] });
+    learned = false;
     for (const tell of changed) tell(now);
   };
   const off = onEvent((event) => {
     tasks.add(event.task_id);
+    learned ||= ABOUT_KNOWLEDGE.some((kind) => event.type.startsWith(kind));
     timer ??= setTimeout(flush, GATHER_MS);
   });
   const offResync = onResync(() => void client.invalidateQueries());

@@ -4,6 +4,7 @@ import {
   Columns3,
   FolderGit2,
   Inbox,
+  Lightbulb,
   List,
   type LucideIcon,
   Play,
@@ -17,6 +18,7 @@ interface Place {
     | "/board"
     | "/tasks"
     | "/runs"
+    | "/knowledge"
     | "/pipelines"
     | "/costs"
     | "/performance"
@@ -31,6 +33,7 @@ export const PLACES: Place[] = [
   { to: "/board", label: "Board", icon: Columns3, key: "b" },
   { to: "/tasks", label: "Tasks", icon: List, key: "t" },
   { to: "/runs", label: "Runs", icon: Play, key: "r" },
+  { to: "/knowledge", label: "Knowledge", icon: Lightbulb, key: "k" },
   { to: "/pipelines", label: "Pipelines", icon: Workflow, key: "p" },
   { to: "/costs", label: "Costs", icon: CircleDollarSign, key: "c" },
   { to: "/performance", label: "Performance", icon: ChartColumn, key: "f" },

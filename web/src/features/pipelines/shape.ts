@@ -63,6 +63,7 @@ function status(raw: Raw, index: number): Status {
     stage: null,
     handoff: null,
     role: null,
+    handoff: null,
     prompt: prompt.type
       ? {
           type: prompt.type as Schemas["PromptType"],

@@ -50,11 +50,14 @@ export function FormFrame({
   children,
   foot,
   error,
+  keeper,
 }: {
   onSend: () => void;
   children: ReactNode;
   foot: ReactNode;
   error: ApiError | null;
+  /** Where the answer can be kept as a decision. */
+  keeper?: Sender;
 }) {
   return (
     <form
@@ -68,9 +71,27 @@ export function FormFrame({
       <div className="space-y-5 px-4 py-4 sm:px-5">{children}</div>
       <div className="sticky bottom-0 z-10 rounded-b-xl border-t bg-raised px-4 py-3 sm:px-5">
         {error && !isTooLate(error) && <Refusal error={error} />}
+        {keeper && <Keep sender={keeper} />}
         <div className="flex flex-wrap items-center gap-2">{foot}</div>
       </div>
     </form>
+  );
+}
+
+function Keep({ sender }: { sender: Sender }) {
+  return (
+    <label
+      title="Agents that come to the same question are told it instead of asking again."
+      className="mb-2 flex w-fit items-center gap-2 text-ink-2 max-sm:min-h-11"
+    >
+      <input
+        type="checkbox"
+        className="size-4 accent-accent"
+        checked={sender.keep}
+        onChange={(event) => sender.setKeep(event.target.checked)}
+      />
+      Keep this answer as a decision
+    </label>
   );
 }
 

@@ -37,6 +37,7 @@ export function OptionsForm({ item, asked, sender, keys }: FormProps<"options">)
     <FormFrame
       onSend={send}
       error={sender.error}
+      keeper={sender}
       foot={
         <AnswerFoot
           acceptable={!!item.acceptable}

@@ -53,6 +53,7 @@ export function QuestionsForm({ item, asked, sender, keys }: FormProps<"question
     <FormFrame
       onSend={send}
       error={sender.error}
+      keeper={sender}
       foot={
         <AnswerFoot
           acceptable={!!item.acceptable}

@@ -33,6 +33,7 @@ export function ReviewForm({ item, asked, sender, keys }: FormProps<"review">) {
     <FormFrame
       onSend={send}
       error={sender.error}
+      keeper={written ? sender : undefined}
       foot={
         <>
           <Button
@@ -79,7 +80,11 @@ export function ReviewForm({ item, asked, sender, keys }: FormProps<"review">) {
             id={id}
             ref={words}
             value={draft.value.summary}
-            onChange={(event) => draft.set({ summary: event.target.value })}
+            onChange={(event) => {
+              draft.set({ summary: event.target.value });
+              // Without words there is nothing to keep.
+              if (!event.target.value.trim()) sender.setKeep(false);
+            }}
           />
         )}
       </Field>

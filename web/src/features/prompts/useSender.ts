@@ -5,7 +5,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { toast } from "sonner";
 import { type ApiError, api, data, type InboxItem, once, type Schemas } from "@/api/client";
 import { forgetDraft, readDraft, restoreDraft } from "@/app/drafts";
@@ -19,6 +19,9 @@ const HELD_S = UNDO_S + 1;
 export interface Sender {
   send: (answer: Answer) => void;
   accept: () => void;
+  /** Whether the answer is kept as a decision, too. */
+  keep: boolean;
+  setKeep: (keep: boolean) => void;
   busy: boolean;
   error: ApiError | null;
 }
@@ -27,12 +30,12 @@ export const draftKey = (promptId: string) => `prompt:${promptId}`;
 
 type Answered = Schemas["Answered"];
 
-export async function acceptPrompt(id: string, key = once()): Promise<Answered> {
+export async function acceptPrompt(id: string, key = once(), keep = false): Promise<Answered> {
   return data(
     api.POST("/api/v1/prompts/{prompt_id}/accept", {
       params: { path: { prompt_id: id } },
       headers: key,
-      body: { delay_s: HELD_S },
+      body: { delay_s: HELD_S, keep },
     }),
   );
 }
@@ -57,15 +60,18 @@ export function useSender(
   const navigate = useNavigate();
   const { id, type } = item.prompt;
   // The same words have the same key, so that sending them again after a lost answer is harmless.
+  // Of this question alone: the next one begins without it.
+  const [kept, setKept] = useState("");
+  const keep = kept === id;
   const last = useRef<{ words: string; key: ReturnType<typeof once> } | null>(null);
   const mutation = useMutation<Answered, ApiError, Answer | null>({
     mutationFn: (answer) => {
-      const words = JSON.stringify(answer);
+      const words = JSON.stringify([answer, keep]);
       if (last.current?.words !== words) last.current = { words, key: once() };
       const { key } = last.current;
-      if (answer === null) return acceptPrompt(id, key);
+      if (answer === null) return acceptPrompt(id, key, keep);
       const held = type === "permission" ? {} : { delay_s: HELD_S };
-      return answerPrompt(id, { ...answer, ...held }, key);
+      return answerPrompt(id, { ...answer, ...held, ...(keep ? { keep } : {}) }, key);
     },
     onSuccess: () => {
       const draft = readDraft(draftKey(id));
@@ -95,6 +101,8 @@ export function useSender(
   return {
     send: (answer) => !mutation.isPending && mutation.mutate(answer),
     accept: () => !mutation.isPending && item.acceptable && mutation.mutate(null),
+    keep,
+    setKeep: (now) => setKept(now ? id : ""),
     busy: mutation.isPending,
     error: mutation.error,
   };

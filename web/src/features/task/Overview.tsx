@@ -1,4 +1,5 @@
 import type { TaskView } from "@/api/client";
+import { TaskBlockers, TaskHandoff } from "@/features/handoff/OfTask";
 import { Markdown } from "@/kit/Markdown";
 import { Section } from "@/kit/Page";
 import { clean } from "@/kit/text";
@@ -28,6 +29,7 @@ export function Overview({
       <Section title="Why it is where it is">
         <p className="max-w-3xl leading-relaxed break-words text-ink-2">{clean(view.why)}</p>
       </Section>
+      <TaskBlockers view={view} />
       {view.phases.length > 0 && <Phases task={task.id} phases={view.phases} />}
       <Section title="What is to be done">
         {task.description.trim() ? (
@@ -52,6 +54,7 @@ export function Overview({
           </ul>
         </Section>
       )}
+      <TaskHandoff view={view} />
       <Documents view={view} />
       {task.dependencies.length > 0 && <Dependencies ids={task.dependencies} />}
       {view.artifacts.length > 0 && <Artifacts artifacts={view.artifacts} />}

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
 import type { Run, Schemas } from "@/api/client";
+import { RunMemory } from "@/features/handoff/OfRun";
 import { Pre } from "@/kit/Pre";
 import { clean, duration, shortened } from "@/kit/text";
 import { taskQueries } from "./queries";
 
 /** What else there is to a run: how it failed, its checks, and what was set for it. */
-export function RunDetails({ task, run }: { task: string; run: Run }) {
+export function RunDetails({ task, run, project }: { task: string; run: Run; project: string }) {
   const checks = useQuery(taskQueries.checks(task, run.id));
   const rounds = checks.data?.rounds ?? [];
   const own = run.settings?.filter((one) => !one.layer.endsWith("default")) ?? [];
@@ -36,6 +37,7 @@ export function RunDetails({ task, run }: { task: string; run: Run }) {
           ))}
         </div>
       ))}
+      <RunMemory task={task} run={run} project={project} />
       <dl className="flex flex-wrap gap-x-4 gap-y-1 text-xs">
         {[
           ["run", run.id],

@@ -90,7 +90,7 @@ export function RunsTab({ view, run: start }: { view: TaskView; run: Actions["ru
                           Run again like this
                         </Button>
                       </div>
-                      <RunDetails task={view.task.id} run={run} />
+                      <RunDetails task={view.task.id} run={run} project={view.project.name} />
                     </td>
                   </tr>
                 )}

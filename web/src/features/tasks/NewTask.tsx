@@ -19,13 +19,23 @@ const BLANK = {
   key: "",
 };
 
-export function NewTask({ open, onClose }: { open: boolean; onClose: () => void }) {
+export function NewTask({
+  open,
+  onClose,
+  begun,
+}: {
+  open: boolean;
+  onClose: () => void;
+  /** What it begins with, and the name of a draft of its own. */
+  begun?: { key: string; title: string; project: string };
+}) {
   const { project } = useSearch({ from: "/frame" });
   const navigate = useNavigate();
   const client = useQueryClient();
   const projects = useQuery(queries.projects()).data?.items ?? [];
   const pipelines = useQuery(queries.pipelines()).data?.items ?? [];
-  const draft = useDraft("new-task", BLANK);
+  const blank = begun ? { ...BLANK, title: begun.title, project: begun.project } : BLANK;
+  const draft = useDraft(begun ? `new-task:${begun.key}` : "new-task", blank);
   const form = {
     ...draft.value,
     project: draft.value.project || project || projects[0]?.name || "",
