@@ -79,7 +79,7 @@ function Files({ note }: { note: Note }) {
           <span className="min-w-0">
             <span className="font-mono text-xs break-all">
               {clean(path)}
-              {lines && <span className="text-ink-3">:{clean(lines)}</span>}
+              {lines && lines !== "all" && <span className="text-ink-3">:{clean(lines)}</span>}
             </span>
             <span className="block text-ink-2 wrap-anywhere">{clean(words)}</span>
           </span>
@@ -129,7 +129,7 @@ function Said({
           {level}
         </Chip>
       )}
-      {clean(words)}
+      <span>{clean(words)}</span>
       {place && <span className="ml-1.5 font-mono text-xs text-ink-3">{clean(place)}</span>}
       {children && <div className="text-ink-2">{children}</div>}
     </div>

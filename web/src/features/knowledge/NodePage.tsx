@@ -16,7 +16,7 @@ import { knowledge, type NodeView } from "./queries";
 import { RetireDialog } from "./RetireDialog";
 import { relationOf } from "./relations";
 import { useCare } from "./useCare";
-import { detailOf, nameOf } from "./words";
+import { nameOf } from "./words";
 
 /** One finding: what it says, who says so, what hangs on it, and what can be done with it. */
 export function NodePage() {
@@ -53,7 +53,7 @@ function Shown({ view }: { view: NodeView }) {
           / {clean(project.name)}
         </nav>
         <h1 className="text-lg font-semibold wrap-anywhere">{clean(node.text)}</h1>
-        <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 text-xs text-ink-3">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-xs text-ink-3">
           <KindChip kind={node.kind} />
           {node.severity && <SeverityChip severity={node.severity} />}
           <StateChip state={node.state} />
@@ -134,7 +134,7 @@ function Shown({ view }: { view: NodeView }) {
 }
 
 function Details({ view }: { view: NodeView }) {
-  const given = Object.entries(detailOf(view.node)).filter(([, value]) => value !== "");
+  const given = Object.entries(view.node.detail).filter(([, value]) => value !== "");
   if (given.length === 0) return null;
   return (
     <dl className="grid grid-cols-[9rem_1fr] gap-x-4 gap-y-2 max-sm:grid-cols-1 max-sm:gap-y-0.5">

@@ -10,6 +10,7 @@ import { Frame, OfProject } from "./Frame";
 import { KindChip, NodeLink, SeverityChip, StateChip, Worth } from "./look";
 import { type KnowledgeNode, knowledge } from "./queries";
 import { RetireDialog } from "./RetireDialog";
+import { pairsOnce } from "./results";
 import { type Care, useCare } from "./useCare";
 
 /** What somebody should look at, and why; most of it is settled here. */
@@ -34,7 +35,7 @@ function Items({ project }: { project: string }) {
               Findings that are stale, contradicted, there twice, or told in vain come here.
             </Empty>
           ) : (
-            items.map((one) => (
+            pairsOnce(items).map((one) => (
               <Item
                 key={`${one.node.id} ${one.other?.id}`}
                 item={one}

@@ -74,7 +74,7 @@ export function Search() {
         />
         <Select
           aria-label="Kind"
-          className="max-sm:flex-1"
+          className="min-w-0 max-sm:flex-1"
           value={kind ?? ""}
           onChange={(event) => set({ kind: (event.target.value || undefined) as Kind | undefined })}
         >
@@ -87,7 +87,7 @@ export function Search() {
         </Select>
         <Select
           aria-label="State"
-          className="max-sm:flex-1"
+          className="min-w-0 max-sm:flex-1"
           value={state ?? ""}
           onChange={(event) =>
             set({ state: (event.target.value || undefined) as State | undefined })
@@ -104,13 +104,13 @@ export function Search() {
         <Input
           aria-label="File or folder"
           placeholder="File or folder"
-          className="w-44 font-mono text-xs max-sm:w-full"
+          className="w-44 font-mono text-xs max-sm:w-0 max-sm:min-w-32 max-sm:flex-1"
           value={search.file ?? ""}
           onChange={(event) => set({ file: event.target.value || undefined })}
         />
         <Select
           aria-label="Listed"
-          className="max-sm:flex-1"
+          className="min-w-0 max-sm:flex-1"
           value={search.by ?? ""}
           onChange={(event) => set({ by: event.target.value ? "task" : undefined })}
         >
@@ -200,7 +200,7 @@ function TagChoice({ project, onChoose }: { project?: string; onChoose: (tag: st
   return (
     <Select
       aria-label="Tag"
-      className="max-w-44 max-sm:flex-1"
+      className="max-w-44 min-w-0 max-sm:w-24 max-sm:flex-1"
       value=""
       onChange={(event) => event.target.value && onChoose(event.target.value)}
     >

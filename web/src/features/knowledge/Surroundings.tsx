@@ -27,7 +27,10 @@ export function Surroundings({
   const drawn = useMemo(() => surroundings(drawing, chosen.id, hops), [drawing, chosen.id, hops]);
   const pane = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another one begins at its own place
-  useEffect(() => pane.current?.scrollTo(0, 0), [chosen.id]);
+  useEffect(() => {
+    // Not returned: a scroll may be a promise, and React takes what is returned for a clean-up.
+    pane.current?.scrollTo(0, 0);
+  }, [chosen.id]);
   return (
     <section
       ref={pane}

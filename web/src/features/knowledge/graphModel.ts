@@ -130,10 +130,13 @@ export function surroundings(drawing: Drawing, start: string, hops: number): Sur
       else near.set(id, [edge]);
     }
   const linked = (id: string) =>
-    (near.get(id) ?? []).map((edge) => {
-      const outward = edge.from === id;
-      return { id: outward ? edge.to : edge.from, relation: relationOf(edge.kind, outward) };
-    });
+    // What a task found is the most by far, so that it comes after the rest.
+    [...(near.get(id) ?? [])]
+      .sort((a, b) => rank(a.kind) - rank(b.kind))
+      .map((edge) => {
+        const outward = edge.from === id;
+        return { id: outward ? edge.to : edge.from, relation: relationOf(edge.kind, outward) };
+      });
   const placed = new Map<string, Box>();
   const more: Surroundings["more"] = [];
   let column = known.has(start) ? [{ id: start, relation: "" }] : [];
@@ -192,6 +195,8 @@ function curve(one: Box, other: Box): string {
   if (left.x === right.x) return `M${x},${y} C${x + half},${y} ${x + half},${end} ${x},${end}`;
   return `M${x},${y} C${x + half},${y} ${right.x - half},${end} ${right.x},${end}`;
 }
+
+const rank = (kind: EdgeKind) => (kind === "found_by" ? 1 : 0);
 
 const MOST_FITS = 8;
 

@@ -1,3 +1,4 @@
+import type { Schemas } from "@/api/client";
 import type { Found, TaskRef } from "./queries";
 
 /** Tags as they stand in the address: with commas between, each once. */
@@ -32,4 +33,15 @@ export function byTask(found: Found[]): { tellers: Teller[]; others: Found[] } {
       tellers.set(task.id, teller);
     }
   return { tellers: [...tellers.values()], others: found.filter((one) => one.tasks.length === 0) };
+}
+
+/** Two that contradict each other are both in doubt, and looked at together, once. */
+export function pairsOnce(items: Schemas["ToCurate"][]): Schemas["ToCurate"][] {
+  const seen = new Set<string>();
+  return items.filter(({ node, other }) => {
+    const pair = [node.id, other?.id ?? ""].sort().join(" ");
+    if (seen.has(pair)) return false;
+    seen.add(pair);
+    return true;
+  });
 }

@@ -29,20 +29,14 @@ export const nameOf = (field: string) => NAMES[field] ?? field.replaceAll("_", "
 export type Words = Record<string, string>;
 
 export function wordsOf(node: KnowledgeNode): Words {
-  const detail = detailOf(node);
   return {
     text: node.text,
     tags: node.tags.join(", "),
     ...(node.kind === "gotcha" ? { severity: node.severity ?? "medium" } : {}),
-    ...Object.fromEntries(DETAILS[node.kind].map((name) => [name, String(detail[name] ?? "")])),
+    ...Object.fromEntries(
+      DETAILS[node.kind].map((name) => [name, String(node.detail[name] ?? "")]),
+    ),
   };
-}
-
-export function detailOf(node: KnowledgeNode): Record<string, unknown> {
-  const { detail } = node;
-  return detail && typeof detail === "object" && !Array.isArray(detail)
-    ? (detail as Record<string, unknown>)
-    : {};
 }
 
 export const differing = (one: Words, other: Words) =>
