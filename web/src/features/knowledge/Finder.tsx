@@ -1,4 +1,4 @@
-import { type Ref, useDeferredValue, useState } from "react";
+import { type Ref, useState } from "react";
 import { cx } from "@/kit/cx";
 import { Input } from "@/kit/Field";
 import { clean } from "@/kit/text";
@@ -17,7 +17,7 @@ export function Finder({
 }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const fits = fitting(nodes, useDeferredValue(text));
+  const fits = fitting(nodes, text);
   const choose = (node: Drawn | undefined) => {
     if (!node) return;
     setText("");

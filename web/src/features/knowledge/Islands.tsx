@@ -13,8 +13,8 @@ const COLORS: Record<Kind | "doubt", string> = {
   pattern: "var(--accent)",
   gotcha: "var(--warn)",
   decision: "var(--good)",
-  question: "var(--you)",
-  task: "var(--ink-3)",
+  question: "var(--ink-3)",
+  task: "var(--ink)",
   doubt: "var(--bad)",
 };
 const DOT = 1.9;
@@ -37,13 +37,13 @@ export const Islands = memo(function Islands({
       <Legend />
       <ul className="flex flex-wrap items-end gap-x-2 gap-y-3">
         {islands.map((island) => (
-          <li key={island.id} className="max-w-full">
+          <li key={island.id} className="max-w-full max-sm:w-[calc(50%-0.25rem)]">
             <button
               type="button"
               aria-pressed={island.id === chosen}
               aria-label={`${clean(island.label)}: ${plural(island.nodes.length, "finding")}`}
               onClick={() => onChoose(island.id)}
-              className="flex max-w-full min-w-32 flex-col items-center gap-1.5 rounded-xl border border-transparent p-2.5 hover:border-line hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent-soft"
+              className="flex w-full min-w-32 flex-col items-center gap-1.5 rounded-xl border border-transparent p-2.5 hover:border-line hover:bg-raised aria-pressed:border-accent aria-pressed:bg-accent-soft"
             >
               <Heap nodes={island.nodes} />
               <Name island={island} />
@@ -57,7 +57,7 @@ export const Islands = memo(function Islands({
 
 function Name({ island }: { island: Island }) {
   return (
-    <span className="grid max-w-44 text-center text-xs">
+    <span className="grid max-w-[min(11rem,100%)] text-center text-xs">
       <span data-text className="truncate font-medium text-ink">
         {clean(island.label)}
       </span>
@@ -91,7 +91,7 @@ function Heap({ nodes }: { nodes: Drawn[] }) {
       width={size}
       height={size}
       viewBox={`0 0 ${size} ${size}`}
-      className="max-w-full"
+      className="h-auto max-w-full"
     >
       {[...paths].map(([color, path]) => (
         <path key={color} d={path} fill={color} />

@@ -62,19 +62,19 @@ export function Search() {
   const only = byTask(nodes).tellers.length;
   return (
     <Frame fixed>
-      <search className="flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2.5 sm:px-6">
+      <search className="flex shrink-0 flex-wrap items-center gap-2 border-b px-4 py-2.5 max-sm:grid max-sm:grid-cols-3 sm:px-6">
         <Input
           ref={box}
           type="search"
           aria-label="Words"
           placeholder="Words"
-          className="min-w-40 flex-1 max-sm:basis-full"
+          className="min-w-40 flex-1 max-sm:col-span-3"
           value={search.q ?? ""}
           onChange={(event) => set({ q: event.target.value || undefined })}
         />
         <Select
           aria-label="Kind"
-          className="min-w-0 max-sm:flex-1"
+          className="max-sm:w-full"
           value={kind ?? ""}
           onChange={(event) => set({ kind: (event.target.value || undefined) as Kind | undefined })}
         >
@@ -87,7 +87,7 @@ export function Search() {
         </Select>
         <Select
           aria-label="State"
-          className="min-w-0 max-sm:flex-1"
+          className="max-sm:w-full"
           value={state ?? ""}
           onChange={(event) =>
             set({ state: (event.target.value || undefined) as State | undefined })
@@ -104,13 +104,13 @@ export function Search() {
         <Input
           aria-label="File or folder"
           placeholder="File or folder"
-          className="w-44 font-mono text-xs max-sm:w-0 max-sm:min-w-32 max-sm:flex-1"
+          className="w-44 font-mono text-xs max-sm:col-span-2 max-sm:w-full"
           value={search.file ?? ""}
           onChange={(event) => set({ file: event.target.value || undefined })}
         />
         <Select
           aria-label="Listed"
-          className="min-w-0 max-sm:flex-1"
+          className="max-sm:w-full"
           value={search.by ?? ""}
           onChange={(event) => set({ by: event.target.value ? "task" : undefined })}
         >
@@ -118,7 +118,10 @@ export function Search() {
           <option value="task">By task</option>
         </Select>
         {(tags.length > 0 || task) && (
-          <ul aria-label="Narrowed to" className="flex basis-full flex-wrap gap-1.5">
+          <ul
+            aria-label="Narrowed to"
+            className="flex basis-full flex-wrap gap-1.5 max-sm:col-span-3"
+          >
             {tags.map((tag) => (
               <Narrowed
                 key={tag}
@@ -200,7 +203,7 @@ function TagChoice({ project, onChoose }: { project?: string; onChoose: (tag: st
   return (
     <Select
       aria-label="Tag"
-      className="max-w-44 min-w-0 max-sm:w-24 max-sm:flex-1"
+      className="max-w-44 max-sm:w-full"
       value=""
       onChange={(event) => event.target.value && onChoose(event.target.value)}
     >
