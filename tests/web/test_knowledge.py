@@ -364,7 +364,7 @@ def test_a_handoff_that_was_not_kept_says_why(page: Page, work: Work) -> None:
     task = work.task(script=played, pipeline="simple")
     work.prompt(task)
     page.goto(work.url(f"tasks/{task}"))
-    expect(page.get_by_text("The handoff of the run is not kept")).to_be_visible()
+    expect(page.get_by_text("The handoff of the run was not kept")).to_be_visible()
     expect(page.get_by_text("gotchas.0.severity", exact=True)).to_be_visible()
 
 

@@ -6,8 +6,7 @@ import { Button } from "@/kit/Button";
 import { Chip, type Tone } from "@/kit/Chip";
 import { clean, percent } from "@/kit/text";
 
-type Kept = Schemas["Handoff"];
-type Note = Kept["handoff"];
+type Note = Schemas["HandoffNote"];
 
 const OUTCOMES: Record<string, Tone> = {
   completed: "good",
@@ -18,13 +17,22 @@ const OUTCOMES: Record<string, Tone> = {
 const LEVELS: Record<string, Tone> = { high: "bad", medium: "warn", low: "neutral" };
 
 /** The note that a run left for those who come after it, in the agent's own words. */
-export function Handoff({ kept, project }: { kept: Kept; project: string }) {
-  const note = kept.handoff;
+export function Handoff({
+  note,
+  completeness,
+  task,
+  project,
+}: {
+  note: Note;
+  completeness: number | null;
+  task: string;
+  project: string;
+}) {
   return (
     <div className="max-w-3xl space-y-4">
       <div className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
         <Chip tone={OUTCOMES[note.outcome] ?? "neutral"}>{note.outcome}</Chip>
-        <span>{percent(kept.completeness)} complete</span>
+        <span>{percent(completeness)} complete</span>
         <span>the words of an agent</span>
       </div>
       <Files note={note} />
@@ -45,7 +53,7 @@ export function Handoff({ kept, project }: { kept: Kept; project: string }) {
       <Part title="Next steps" items={note.suggested_next_steps}>
         {(one) => (
           <Said words={one.step} level={one.priority}>
-            <MakeTask step={one.step} task={kept.task_id} project={project} />
+            <MakeTask step={one.step} task={task} project={project} />
           </Said>
         )}
       </Part>

@@ -24,13 +24,14 @@ export function RunMemory({ task, run, project }: { task: string; run: Run; proj
       {run.ended_at && (
         <div className="space-y-1.5">
           <h3 className="text-xs font-semibold text-ink-2">What it left</h3>
-          <Violations task={task} run={run.id} />
           <Await query={kept} rows={1}>
-            {(found) =>
-              found ? (
-                <Handoff kept={found} project={project} />
+            {({ handoff, completeness, violations }) =>
+              handoff ? (
+                <Handoff note={handoff} completeness={completeness} task={task} project={project} />
+              ) : violations.length > 0 ? (
+                <Violations violations={violations} />
               ) : (
-                <p className="text-ink-3">It left no handoff that was kept.</p>
+                <p className="text-ink-3">No handoff.</p>
               )
             }
           </Await>

@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { OctagonX } from "lucide-react";
 import type { TaskView } from "@/api/client";
+import { knowledge } from "@/features/knowledge/queries";
 import { Panel, Section } from "@/kit/Page";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
@@ -49,9 +51,13 @@ export function TaskBlockers({ view }: { view: TaskView }) {
 export function TaskHandoff({ view }: { view: TaskView }) {
   const { handoff } = view.memory;
   const last = view.runs.findLast((run) => run.ended_at);
+  const refused = useQuery({
+    ...knowledge.handoff(view.task.id, last?.id ?? ""),
+    enabled: !!last && last.id !== handoff?.run_id,
+  }).data;
   return (
     <>
-      {last && <Violations task={view.task.id} run={last.id} />}
+      <Violations violations={refused?.violations ?? []} />
       {handoff && (
         <Section
           title="What its last run left"
@@ -66,7 +72,12 @@ export function TaskHandoff({ view }: { view: TaskView }) {
             </Link>
           }
         >
-          <Handoff kept={handoff} project={view.project.name} />
+          <Handoff
+            note={handoff.handoff}
+            completeness={handoff.completeness}
+            task={view.task.id}
+            project={view.project.name}
+          />
         </Section>
       )}
     </>

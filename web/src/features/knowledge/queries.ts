@@ -91,17 +91,11 @@ export const knowledge = {
       queryFn: () => data(api.GET("/api/v1/blockers", { params: { query: { project, all } } })),
       placeholderData: (before) => before,
     }),
-  /** Null: the run left none. */
   handoff: (task: string, run: string) =>
     queryOptions({
       queryKey: ["task", task, "handoff", run],
       queryFn: () =>
-        data(api.GET("/api/v1/runs/{run_id}/handoff", { params: { path: { run_id: run } } })).catch(
-          (error) => {
-            if (error.status === 404) return null;
-            throw error;
-          },
-        ),
+        data(api.GET("/api/v1/runs/{run_id}/handoff", { params: { path: { run_id: run } } })),
     }),
   told: (task: string) =>
     queryOptions({
