@@ -16,5 +16,10 @@ export default defineConfig({
   // Workers load parts of their own, as the app does.
   worker: { format: "es" },
   server: { proxy: { "/api": "http://127.0.0.1:4100", "/auth": "http://127.0.0.1:4100" } },
-  test: { environment: "jsdom", setupFiles: ["./src/test-setup.ts"], globals: true },
+  test: {
+    environment: "jsdom",
+    setupFiles: ["./src/test-setup.ts"],
+    globals: true,
+    testTimeout: 30_000, // A busy machine is no fault of what is tested.
+  },
 });

@@ -61,7 +61,6 @@ function status(raw: Raw, index: number): Status {
     category: CATEGORIES.includes(category) ? category : "open",
     position: typeof raw.position === "number" ? raw.position : index,
     stage: null,
-    handoff: null,
     role: null,
     handoff: null,
     prompt: prompt.type
