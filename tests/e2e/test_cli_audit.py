@@ -19,6 +19,9 @@ OF_TASK = "an event of its task says who did it"
 LOOKS = "changes nothing of ours"
 UNRECORDED_COMMANDS = {
     **dict.fromkeys(("serve", "worker", "demo"), "starts a program, which decides nothing"),
+    **dict.fromkeys(
+        ("service install", "service status", "service remove"), "has the system start a program"
+    ),
     "init": "writes files into the repository, which take effect once they are trusted",
     "backup": LOOKS,
     "completion": LOOKS,
@@ -108,3 +111,5 @@ def _care(am: Am, run: Callable[..., Any], task: str) -> None:
     document["nodes"].append({**document["nodes"][0], "id": "node-3"})
     (am.repo / "known.json").write_text(json.dumps(document))
     run(Deed.KNOWLEDGE_IMPORTED, "knowledge", "import", "known.json")
+    (am.repo / "note.md").write_text("Watch out for the rate limit of src/pay.py.\n")
+    run(Deed.KNOWLEDGE_IMPORTED, "knowledge", "migrate", "note.md", "--for", task, "--keep")

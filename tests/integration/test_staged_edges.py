@@ -139,10 +139,10 @@ WALKS: Mapping[str, Walk] = {
         UNCONFIRMED,
         script(
             code_discovery=[UNTESTED],
-            plan_agent=[batches("new_a.txt", "new_b.txt")],
-            build_agent=[partly(1, "new_a.txt"), builder(2, "F2", "new_b.txt")],
+            plan_agent=[batches("new_g.txt", "new_h.txt")],
+            build_agent=[partly(1, "new_g.txt"), builder(2, "F2", "new_h.txt")],
             debugger=[
-                [{"delete": "new_b.txt"}, *takes_back("new_a.txt", *ends("debug_report"))],
+                [{"delete": "new_h.txt"}, *takes_back("new_g.txt", *ends("debug_report"))],
             ],
         ),
         [("escalated", "choose", "finish")],
@@ -174,7 +174,7 @@ WALKS: Mapping[str, Walk] = {
             task_breakdown=[requests("task_spec", "build-agent"), ends("task_spec")],
             code_discovery=[UNTESTED],
             plan_agent=[NO_PLAN],
-            build_agent=[partly(1, "new_a.txt")],
+            build_agent=[partly(1, "new_i.txt")],
             decide_agent=[ESCALATE],
         ),
         [CANCEL],
@@ -198,10 +198,10 @@ WALKS: Mapping[str, Walk] = {
     "the test writer leaves nothing": (
         UNCONFIRMED,
         script(
-            plan_agent=[batches("new_a.txt", "new_b.txt")],
-            build_agent=[builder(1, "F1", "new_a.txt"), builder(2, "F2", "new_b.txt")],
+            plan_agent=[batches("new_j.txt", "new_k.txt")],
+            build_agent=[builder(1, "F1", "new_j.txt"), builder(2, "F2", "new_k.txt")],
             test_writer=[
-                [{"delete": "new_b.txt"}, *takes_back("new_a.txt", *ends("test_writing_report"))],
+                [{"delete": "new_k.txt"}, *takes_back("new_j.txt", *ends("test_writing_report"))],
             ],
             decide_agent=[ESCALATE],
         ),

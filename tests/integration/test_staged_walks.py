@@ -273,9 +273,8 @@ async def test_changes_that_a_person_asks_for_go_to_a_fresh_builder(shop: World)
 
 async def failed(world: World, task: Task) -> str:
     await until(world, task, "failed")
-    run = (await world.view(task)).runs[-1]
-    assert run.error is not None
-    assert run.error.error_class is ErrorClass.BAD_OUTPUT
+    [error] = [run.error for run in (await world.view(task)).runs if run.error]
+    assert error.error_class is ErrorClass.BAD_OUTPUT
     return (await told(world, task, "stage.retried"))[-1].data["issue"]
 
 
@@ -307,9 +306,9 @@ WRONG: list[tuple[str, Any, str]] = [
     ),
     (
         "build_agent",
-        [*changes("README.md", "mine\n"), *builder(1, "F1", "app.py")],
-        "You changed README.md, which the report does not name.\n"
-        "You changed README.md, which is not in your batch; take it back, or say under deviations"
+        [*changes("setup.py", "mine\n"), *builder(1, "F1", "app.py")],
+        "You changed setup.py, which the report does not name.\n"
+        "You changed setup.py, which is not in your batch; take it back, or say under deviations"
         " why it had to be.",
     ),
 ]
@@ -320,7 +319,8 @@ async def test_what_cannot_be_taken_goes_back_to_the_agent(
     shop: World, role: str, says: Any, why: str
 ) -> None:
     visit = {"steps": says, "repair": says[-1:]}
-    task = await begun(shop, script(**{role: [visit]}))
+    beside = [builder(2, "F2", "README.md")] if role == "build_agent" else []
+    task = await begun(shop, script(**{role: [visit, *beside]}))
     assert await failed(shop, task) == why
 
 

@@ -1,4 +1,4 @@
-"""The pages of what is known: found, looked at, cared for, drawn; and what runs left and were told."""
+"""The pages of what is known: found, looked at, cared for, drawn; what runs left and were told."""
 
 import json
 import re
