@@ -8,6 +8,7 @@ import pytest
 from agents_manager.domain.handoff import Level
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.knowledge import (
+    STANDING,
     Edge,
     EdgeKind,
     Node,
@@ -213,6 +214,38 @@ async def test_other_projects_and_what_was_retired_are_not_told(any_store: Datab
     )
     assert [fit.node.id for fit in fits] == ["node-1"]
     assert await found(any_store, text="user") == "node-1"
+
+
+async def test_what_is_retired_and_comes_back_is_found_as_what_it_is(any_store: Database) -> None:
+    def fitting(tx: Tx) -> tuple[list[str], list[str]]:
+        standing, retired = (
+            tx.knowledge.ranked(Query(project_id=SHOP, states=states), ["rate"], limit=5)
+            for states in (STANDING, (NodeState.RETIRED,))
+        )
+        return [fit.node.id for fit in standing], [fit.node.id for fit in retired]
+
+    def change(tx: Tx, state: NodeState) -> tuple[list[str], list[str]]:
+        fitting(tx)
+        tx.knowledge.update("n2", NOW, state=state)
+        return fitting(tx)
+
+    await any_store.write(lambda tx: set_up(tx, *THREE))
+    retired = await any_store.write(lambda tx: change(tx, NodeState.RETIRED))
+    assert retired == (["n3"], ["n2"])
+    assert await any_store.read(fitting) == retired
+    assert await any_store.write(lambda tx: change(tx, NodeState.STALE)) == (["n3", "n2"], [])
+    assert await any_store.write(lambda tx: change(tx, NodeState.ACTIVE)) == (["n3", "n2"], [])
+
+
+async def test_what_was_added_since_is_found_in_the_same_transaction(any_store: Database) -> None:
+    def add(tx: Tx) -> list[str]:
+        set_up(tx, THREE[1])
+        asked = Query(project_id=SHOP)
+        assert len(tx.knowledge.ranked(asked, ["rate"], limit=5)) == 1
+        tx.knowledge.add(THREE[2])
+        return [fit.node.id for fit in tx.knowledge.ranked(asked, ["rate"], limit=5)]
+
+    assert await any_store.write(add) == ["n3", "n2"]
 
 
 async def test_a_change_is_found_by_its_new_words_alone(any_store: Database) -> None:

@@ -88,6 +88,25 @@ async def test_what_is_known_is_looked_up_however_much_it_is(store: Database, as
     assert [step for step in whole if not any(name in step for name in own)] == []
 
 
+async def test_a_word_is_looked_up_in_one_list_of_its_project(store: Database) -> None:
+    """FTS5 goes through all of a project that is asked for beside a word, and no plan shows it."""
+    await store.write(furnish)
+    asked: list[str] = []
+    with store.engines.reader.connect() as connection:
+        driver: Any = connection.connection.dbapi_connection
+        driver.set_trace_callback(asked.append)
+    kinds = (NodeKind.GOTCHA, NodeKind.PATTERN)
+    await store.read(
+        lambda tx: tx.knowledge.ranked(Query(project_id=SHOP, kinds=kinds), ["x"], limit=9)
+    )
+    [looked_up] = [statement for statement in asked if "MATCH" in statement]
+    assert """ MATCH '"project-1_gotcha_x" OR "project-1_pattern_x"'""" in looked_up
+    with store.engines.reader.connect() as connection:
+        plan = list(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {looked_up}"))
+    [step] = [row.detail for row in plan]
+    assert step.startswith("SCAN fts_am_node_bound VIRTUAL TABLE INDEX")
+
+
 FIGURES: dict[str, Callable[[Tx], object]] = {
     **{
         by.value: lambda tx, by=by: tx.figures.cost(by, project=None, since=None, limit=9)

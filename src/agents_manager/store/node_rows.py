@@ -77,14 +77,17 @@ def drop(table: Table) -> Any:
 
 def add(session: Session, node: Node) -> None:
     fields: dict[str, Any] = {name: getattr(node, name) for name in NODES.names if name != "number"}
-    text = session.redacted(node.text)
-    fields |= {"fingerprint": words.fingerprint(text), "words": []}
+    files = list(dict.fromkeys(source.file for source in node.sources if source.file))
+    # At once, as FTS5 writes out all that it holds when a row changes that was just added.
+    fields |= {
+        "fingerprint": words.fingerprint(session.redacted(node.text)),
+        "words": _found_by(session, node, files),
+    }
     [(number,)] = session.all(_ADD, fields)
     for source in node.sources:
         _add_source(session, number, source)
     _tag(session, number, node.project_id, node.tags)
-    add_files(session, number, node.project_id, [s.file for s in node.sources if s.file])
-    index(session, node.id)
+    _add_files(session, number, node.project_id, files)
 
 
 def add_source(session: Session, node_id: str, source: Source) -> None:
@@ -104,9 +107,12 @@ def _add_source(session: Session, number: int, source: Source) -> None:
 
 def add_files(session: Session, number: int, project_id: str, paths: Collection[str]) -> None:
     known = {path for (path,) in session.all(_FILES, {"of": number})}
-    for path in dict.fromkeys(paths):
-        if path not in known:
-            session.run(_ADD_FILE, {"project_id": project_id, "path": path, "node": number})
+    _add_files(session, number, project_id, [p for p in dict.fromkeys(paths) if p not in known])
+
+
+def _add_files(session: Session, number: int, project_id: str, paths: Collection[str]) -> None:
+    for path in paths:
+        session.run(_ADD_FILE, {"project_id": project_id, "path": path, "node": number})
 
 
 def retag(session: Session, row: NodeRow, tags: Sequence[str]) -> None:
@@ -124,10 +130,14 @@ def index(session: Session, node_id: str) -> None:
     row = NODES.get(session, node_id)
     [node] = nodes(session, [row])
     files = [path for (path,) in session.all(_FILES, {"of": row.number})]
-    told = [value for value in row.detail.values() if isinstance(value, str)]
+    session.run(_WORDS, {"b_number": row.number, "words": _found_by(session, node, files)})
+
+
+def _found_by(session: Session, node: Node, files: Sequence[str]) -> list[str]:
+    told = [value for value in node.detail.values() if isinstance(value, str)]
     said = [source.words for source in node.sources]
-    text = session.redacted("\n".join([row.text, *row.tags, *told, *said, *files]))
-    session.run(_WORDS, {"b_number": row.number, "words": words.indexed(text)})
+    text = session.redacted("\n".join([node.text, *node.tags, *told, *said, *files]))
+    return words.indexed(text)
 
 
 def nodes(session: Session, rows: Sequence[NodeRow]) -> list[Node]:

@@ -27,14 +27,14 @@ from sqlalchemy import (
 from sqlalchemy.types import UserDefinedType
 
 from agents_manager.domain import words as texts
-from agents_manager.domain.knowledge import Fit, Query
+from agents_manager.domain.knowledge import STANDING, Fit, NodeKind, NodeState, Query
 from agents_manager.store import knowledge_tables as tables
 from agents_manager.store import word_index
 from agents_manager.store.columns import Number, dumps
 from agents_manager.store.listed import among, numbered
 from agents_manager.store.node_rows import NODE, NODES, SOURCE, NodeRow, nodes
 from agents_manager.store.rows import LAST_CHARACTER
-from agents_manager.store.statements import Session
+from agents_manager.store.statements import INDEX_OF, Session
 
 EACH = 30
 """How many nodes with a word, a tag or a file are looked at, the newest first."""
@@ -49,6 +49,13 @@ class _TsQuery(UserDefinedType[str]):
 
 
 _FTS = Table(word_index.FTS, MetaData(), Column("rowid", Integer), Column(word_index.FTS, String))
+_BOUND = Table(
+    word_index.BOUND,
+    MetaData(),
+    Column("rowid", Integer),
+    Column(word_index.BOUND, String),
+    info={INDEX_OF: word_index.NODES},
+)
 _ASKED = bindparam("asked", type_=String())
 _TSQUERY = cast(_ASKED, _TsQuery())
 _MATCHES = {
@@ -160,8 +167,13 @@ def _all_of(asked: Iterable[str], project: str | None, *, postgres: bool) -> str
     return _within(f"words : ({found})", project)
 
 
-def _one(word: str, project: str | None, *, postgres: bool) -> str:
-    return word if postgres else _within(f'words : "{word}"', project)
+def _one(word: str, query: Query, *, postgres: bool) -> str:
+    if postgres:
+        return word
+    retired = query.states == (NodeState.RETIRED,)
+    assert retired or query.states == STANDING, "words are bound to whether a node stands"
+    assert query.project_id is not None, "what a run is told is of its project"
+    return word_index.bound(word, query.project_id, query.kinds or NodeKind, retired=retired)
 
 
 def _within(found: str, project: str | None) -> str:
@@ -174,10 +186,13 @@ def _within(found: str, project: str | None) -> str:
 @cache
 def _newest(*, by: str, kinds: bool, postgres: bool) -> Select[Any]:
     """Numbers of the newest nodes with a word, a tag or a file."""
+    if by == "word" and not postgres:
+        number = _BOUND.c.rowid
+        fits = _BOUND.c[word_index.BOUND].op("MATCH", is_comparison=True)(_ASKED)
+        return select(number).where(fits).order_by(number.desc()).limit(bindparam("most"))
     table = {"tag": tables.tag, "path": tables.file}.get(by)
     if table is None:
-        place, fits = _PLACES[postgres], _MATCHES[postgres]
-        number = NODE.number if postgres else _FTS.c.rowid
+        number, place, fits = NODE.number, tables.node, _MATCHES[postgres]
     else:
         number = table.c.node
         place = table.join(tables.node, NODE.number == number)
@@ -230,7 +245,6 @@ def _evidence(
     session: Session, query: Query, words: Collection[str]
 ) -> dict[tuple[str, str], list[int]]:
     """By what was asked for, which nodes have it."""
-    assert query.project_id is not None, "what a run is told is of its project"
     postgres = session.postgres
     common = _params(Query(project_id=query.project_id, kinds=query.kinds, states=query.states))
     asked_words = dict.fromkeys(word for text in words for word in texts.asked(text))
@@ -241,7 +255,7 @@ def _evidence(
     ]
     found: dict[tuple[str, str], list[int]] = {}
     for by, asked in wanted:
-        match = _one(asked, query.project_id, postgres=postgres) if by == "word" else asked
+        match = _one(asked, query, postgres=postgres) if by == "word" else asked
         statement = _newest(by=by, kinds=bool(query.kinds), postgres=postgres)
         rows = session.all(statement, {**common, "asked": match, "most": EACH})
         found[by, asked] = [number for (number,) in rows]

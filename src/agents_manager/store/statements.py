@@ -29,6 +29,8 @@ Statement = SelectBase | Write
 NOTHING: Params = {}
 MOST_PLANS = 1000
 """More than there are; a bound, should statements be built anew each time after all."""
+INDEX_OF = "index of"
+"""Names, for a table that is read as one, the table whose writes change it."""
 
 
 class Session:
@@ -137,6 +139,10 @@ def _plan(dialect: Dialect, statement: Statement, names: tuple[str, ...]) -> _Pl
         fixed={name: value for name, value in state.parameters.items() if name not in names},
         converted=tuple((i, convert) for i, convert in enumerate(converters) if convert),
         returns=bool(columns),
-        tables=frozenset(t.name for t in visitors.iterate(statement) if isinstance(t, Table)),
+        tables=frozenset(
+            t.info.get(INDEX_OF, t.name)
+            for t in visitors.iterate(statement)
+            if isinstance(t, Table)
+        ),
         writes=str(statement.table) if isinstance(statement, Insert | Update | Delete) else None,
     )
