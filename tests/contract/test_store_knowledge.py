@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain import recall
 from agents_manager.domain.handoff import Level
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.knowledge import (
@@ -216,10 +217,15 @@ async def test_other_projects_and_what_was_retired_are_not_told(any_store: Datab
     assert await found(any_store, text="user") == "node-1"
 
 
-async def test_what_is_retired_and_comes_back_is_found_as_what_it_is(any_store: Database) -> None:
+@pytest.mark.parametrize("kinds", [(), recall.KINDS, (NodeKind.GOTCHA, NodeKind.QUESTION)])
+async def test_what_is_retired_and_comes_back_is_found_as_what_it_is(
+    any_store: Database, kinds: tuple[NodeKind, ...]
+) -> None:
     def fitting(tx: Tx) -> tuple[list[str], list[str]]:
         standing, retired = (
-            tx.knowledge.ranked(Query(project_id=SHOP, states=states), ["rate"], limit=5)
+            tx.knowledge.ranked(
+                Query(project_id=SHOP, kinds=kinds, states=states), ["rate"], limit=5
+            )
             for states in (STANDING, (NodeState.RETIRED,))
         )
         return [fit.node.id for fit in standing], [fit.node.id for fit in retired]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain import recall
 from agents_manager.domain.cost import By
 from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.knowledge import NodeKind, Query
@@ -88,19 +89,28 @@ async def test_what_is_known_is_looked_up_however_much_it_is(store: Database, as
     assert [step for step in whole if not any(name in step for name in own)] == []
 
 
-async def test_a_word_is_looked_up_in_one_list_of_its_project(store: Database) -> None:
+@pytest.mark.parametrize(
+    ("kinds", "match"),
+    [
+        ((NodeKind.GOTCHA,), '"project-1_gotcha_x"'),
+        ((NodeKind.GOTCHA, NodeKind.TASK), '"project-1_gotcha_x" OR "project-1_task_x"'),
+        (recall.KINDS, '"project-1_finding_x"'),
+    ],
+)
+async def test_a_word_is_looked_up_in_a_list_of_its_project(
+    store: Database, kinds: tuple[NodeKind, ...], match: str
+) -> None:
     """FTS5 goes through all of a project that is asked for beside a word, and no plan shows it."""
     await store.write(furnish)
     asked: list[str] = []
     with store.engines.reader.connect() as connection:
         driver: Any = connection.connection.dbapi_connection
         driver.set_trace_callback(asked.append)
-    kinds = (NodeKind.GOTCHA, NodeKind.PATTERN)
     await store.read(
         lambda tx: tx.knowledge.ranked(Query(project_id=SHOP, kinds=kinds), ["x"], limit=9)
     )
     [looked_up] = [statement for statement in asked if "MATCH" in statement]
-    assert """ MATCH '"project-1_gotcha_x" OR "project-1_pattern_x"'""" in looked_up
+    assert f" MATCH '{match}'" in looked_up
     with store.engines.reader.connect() as connection:
         plan = list(connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {looked_up}"))
     [step] = [row.detail for row in plan]

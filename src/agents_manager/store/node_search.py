@@ -173,7 +173,7 @@ def _one(word: str, query: Query, *, postgres: bool) -> str:
     retired = query.states == (NodeState.RETIRED,)
     assert retired or query.states == STANDING, "words are bound to whether a node stands"
     assert query.project_id is not None, "what a run is told is of its project"
-    return word_index.bound(word, query.project_id, query.kinds or NodeKind, retired=retired)
+    return word_index.bound(word, query.project_id, query.kinds or tuple(NodeKind), retired=retired)
 
 
 def _within(found: str, project: str | None) -> str:
