@@ -78,7 +78,7 @@ def drop(table: Table) -> Any:
 def add(session: Session, node: Node) -> None:
     fields: dict[str, Any] = {name: getattr(node, name) for name in NODES.names if name != "number"}
     files = list(dict.fromkeys(source.file for source in node.sources if source.file))
-    # At once, as FTS5 writes out all that it holds when a row changes that was just added.
+    # At once, as a row that is changed after it was added is indexed twice.
     fields |= {
         "fingerprint": words.fingerprint(session.redacted(node.text)),
         "words": _found_by(session, node, files),
