@@ -89,7 +89,7 @@ def test_a_question_is_a_heading_paragraphs_buttons_a_link_and_a_hint() -> None:
 @given(CARDS)
 def test_slack_takes_every_card_and_all_of_it_is_there_or_none(card: Card) -> None:
     shown = seen(card)
-    if "too long to be shown" in shown.text and len(shown.buttons) < len(card.buttons):
+    if "too long to be shown" in shown.text:
         assert shown.buttons == ()
         return
     assert len(shown.buttons) == len(card.buttons)
