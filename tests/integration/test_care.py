@@ -197,6 +197,13 @@ async def test_an_answer_is_kept_as_a_decision_once(scene: Scene) -> None:
         await scene.s.store.write(lambda tx: care.decide(tx, scene.s, unanswered, ANN))
 
 
+async def test_what_is_stale_without_a_file_is_to_be_looked_at_too(scene: Scene) -> None:
+    """Brought in from elsewhere, or left when the task went that named the file."""
+    await add(scene, of(scene, "n1", "Old words", state=NodeState.STALE, sources=()))
+    [one] = await scene.s.store.read(lambda tx: care.queue(tx, scene.project))
+    assert one.reason.startswith("A file that it speaks of changed since")
+
+
 async def test_findings_go_stale_with_their_file_and_hold_once_confirmed(scene: Scene) -> None:
     s, repo = scene.s, Path(scene.project.path)
     old = repos.sha(repo, "main")

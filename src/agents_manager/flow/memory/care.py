@@ -169,7 +169,8 @@ def _doubted(tx: Tx, project: Project) -> Iterator[ToCurate]:
             yield ToCurate(node=node, reason=reason, other=against[0] if against else None)
         elif node.state is NodeState.STALE:
             files = ", ".join(sorted({told.file for told in node.sources if told.file}))
-            reason = f"{files} changed since; confirm it if it still holds."
+            about = files or "A file that it speaks of"
+            reason = f"{about} changed since; confirm it if it still holds."
             yield ToCurate(node=node, reason=reason, other=None)
         else:
             reason = f"{node.used} runs were told it, and none of them ended well."
