@@ -124,6 +124,7 @@ def _without_the_measure(am: Am, monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(secret in everything for secret in PLANTED.values())
 
 
+@pytest.mark.slow
 def test_it_is_made_of_what_there_is(am: Am) -> None:
     (am.home / "config.json").write_text("{")
     (am.home / "agents-manager.db").write_text("This is no database." * 100)

@@ -407,6 +407,7 @@ def at_terminal(am: Am, *args: str, typed: str = "") -> str:
     return seen.decode()
 
 
+@pytest.mark.slow
 def test_interrupted_and_cut_short_without_a_trace(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()

@@ -97,6 +97,7 @@ def refused(done: Done, *words: str) -> None:
     assert "Traceback" not in done.err
 
 
+@pytest.mark.slow
 def test_what_is_in_the_way_is_said_before_anything_is_written(am: Am, state: Path) -> None:
     unit = unit_of(am)
     with am.quickly():

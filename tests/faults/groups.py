@@ -99,7 +99,7 @@ def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> li
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 6)
+    labels = reference.points if full else sample(reference.points, _kind, 4)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain)) for label in labels]
     waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
@@ -167,7 +167,7 @@ def beside(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, from when three builders work side by side until they are joined."""
     labels = reference.points[reference.points.index(BESIDE[0]) :]
     plan = Plan(walk=reference.walk, undisturbed=reference.told)
-    chosen = labels if full else BESIDE
+    chosen = labels if full else BESIDE[1:4]
     return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
 
 

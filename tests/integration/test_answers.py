@@ -111,6 +111,7 @@ async def test_an_answer_that_the_pipeline_refuses_leaves_the_question_open(worl
     await world.until(task, "pr_review")
 
 
+@pytest.mark.slow
 async def test_the_cap_on_rework_asks_a_person_and_a_grant_goes_on(world: World) -> None:
     task = await world.start({"plan": [[{"say": "p"}, {"outcome": "plan_complete"}]], **GREETING})
     await world.until(task, "planned")

@@ -3,6 +3,8 @@ put together."""
 
 from typing import Any
 
+import pytest
+
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
@@ -118,6 +120,7 @@ async def test_a_builder_that_dies_is_tried_again_alone(shop: World) -> None:
     assert "crash: The agent exited with code 1." in (runs[3].prompt or "")
 
 
+@pytest.mark.slow
 async def test_when_one_fails_for_good_the_others_are_kept_and_it_goes_on_alone(
     shop: World,
 ) -> None:
@@ -132,6 +135,7 @@ async def test_when_one_fails_for_good_the_others_are_kept_and_it_goes_on_alone(
     assert [run.part for run in runs] == ["1-1", "1-2", "1-3", "1-2"]
 
 
+@pytest.mark.slow
 async def test_batches_that_share_a_file_are_built_one_after_the_other(shop: World) -> None:
     planned = plan(["new_a.txt"], ["new_a.txt", "new_b.txt"], ["new_c.txt"])
     second = built(2, "new_b.txt")
@@ -170,6 +174,7 @@ async def test_who_cancels_stops_all_of_them(shop: World) -> None:
     assert not any(lives(pid) for pid in pids)
 
 
+@pytest.mark.slow
 async def test_one_that_is_stopped_is_run_again_alone(shop: World) -> None:
     first, second, third = together(())
     made = wave(first, [{"say": "Up."}, {"hang": True}], third, second)
@@ -191,6 +196,7 @@ async def test_one_that_is_stopped_is_run_again_alone(shop: World) -> None:
     assert len(await told(shop, task, "builder.assigned")) == 4
 
 
+@pytest.mark.slow
 async def test_a_question_of_one_waits_for_the_others_and_goes_on_in_its_part(shop: World) -> None:
     first, second, third = together(())
     ask = [{"ask": {"question": "Which?", "suggestedAnswer": "this"}}]
@@ -206,6 +212,7 @@ async def test_a_question_of_one_waits_for_the_others_and_goes_on_in_its_part(sh
     assert "that" in (runs[3].prompt or "")
 
 
+@pytest.mark.slow
 async def test_what_a_builder_requests_is_taken_up_after_the_wave(shop: World) -> None:
     first, second, third = together()
     second[-1]["outcome"]["text"] = "REQUEST: plan-agent - It is not planned\nPriority: high"

@@ -123,6 +123,7 @@ async def test_a_session_that_is_gone_is_told_what_was_said_in_it(world: World) 
     assert [e.data["run"] for e in lost] == [second.id]
 
 
+@pytest.mark.slow
 async def test_a_repair_turn_without_its_session_has_all_that_was_said(world: World) -> None:
     """The agent knows no way to take a session up."""
     script = world.repo.parent / "script.json"

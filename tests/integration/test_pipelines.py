@@ -166,6 +166,7 @@ def large(statuses: int, transitions: int) -> dict[str, Any]:
     return {"id": "large", "name": "Large", "statuses": both, "transitions": rows}
 
 
+@pytest.mark.slow
 async def test_the_largest_pipeline_fits_into_a_file(
     s: Services, project: Project, repo: Path
 ) -> None:

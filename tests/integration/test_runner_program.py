@@ -194,6 +194,7 @@ def test_turns_are_counted_across_pieces_and_not_in_lines_that_are_too_long() ->
     assert turns.too_many
 
 
+@pytest.mark.slow
 def test_agent_that_ignores_the_polite_signal_is_dead_after_the_grace(folder: Path) -> None:
     script = f"trap '' TERM; {DAEMON}; echo up; while :; do sleep 1; done"
     started = Started(shell(folder, script))

@@ -1,6 +1,8 @@
 """Staged orchestration on the real engine, with the scripted agent in every role. The straight path
 and one loop-back are in every run of the tests; the rest of the walks is in `test_staged_walks`."""
 
+import pytest
+
 from agents_manager.domain.event import Logged
 from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.stages import table
@@ -72,6 +74,7 @@ async def test_the_straight_path_ends_in_a_merge(shop: World) -> None:
     assert (shop.repo / "app.py").read_text() == "app\nbuilt 1\n"
 
 
+@pytest.mark.slow
 async def test_a_failed_test_has_the_debugger_run_and_then_succeeds(shop: World) -> None:
     made = script(test_agent=[ends("test_report", FAILING), ends("test_report")])
     task = await begun(shop, made)

@@ -34,7 +34,6 @@ def test_a_drag_moves_the_task(page: Page, work: Work) -> None:
     work.status(task, "cancelled")
 
 
-@pytest.mark.quick
 def test_a_refused_drag_says_why_before_the_drop(page: Page, work: Work) -> None:
     task = work.task("Paint it", start=False)
     opened(page, work)
@@ -79,7 +78,6 @@ def test_a_change_elsewhere_is_seen(page: Page, work: Work) -> None:
     expect(card(page, "A second one")).to_be_visible()
 
 
-@pytest.mark.quick
 def test_what_waits_for_a_person_stands_out(page: Page, work: Work) -> None:
     task = work.task("Paint it", ASKS)
     work.prompt(task)

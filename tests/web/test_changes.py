@@ -80,7 +80,6 @@ def test_what_came_since_the_last_review(page: Page, work: Work) -> None:
     assert "since=1" in page.url
 
 
-@pytest.mark.quick
 def test_generated_files_are_folded_and_marks_are_kept(page: Page, work: Work) -> None:
     reviewed(page, work)
     expect(page.get_by_role("button", name="Unfold package-lock.json")).to_be_visible()

@@ -48,7 +48,6 @@ def test_an_ended_session_asks_for_the_login(page: Page, work: Work) -> None:
     expect(page.get_by_label("Token")).to_be_visible()
 
 
-@pytest.mark.quick
 def test_the_palette_finds_a_task(page: Page, work: Work) -> None:
     work.task("Paint the shed", start=False)
     page.goto(work.url("board"))
@@ -108,7 +107,6 @@ def test_the_server_goes_and_comes_back(own: tuple[Site, Page]) -> None:
     expect(page.get_by_role("status").filter(has_text="Live")).to_be_attached()
 
 
-@pytest.mark.quick
 def test_nine_tabs_share_one_stream(browser: Browser, work: Work) -> None:
     with visitor(browser, work.site) as context:
         faults: list[str] = []

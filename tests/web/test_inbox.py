@@ -255,7 +255,6 @@ def test_a_split_is_reordered_by_dragging(page: Page, work: Work) -> None:
     expect(panel.get_by_label("Phase 1: name")).to_have_value("Store")
 
 
-@pytest.mark.quick
 def test_a_rejected_split_says_why(phone: Page, work: Work) -> None:
     prompt = work.prompt(work.task(script=ends("propose_split", SPLIT)))["id"]
     panel = open_inbox(phone, work, prompt)
@@ -384,7 +383,6 @@ def test_a_budget_is_granted_more(visit: Visit, site: Site, size: Mapping[str, i
     assert answered(work, prompt["id"]) == {"decision": "grant", "usd": 0.6}
 
 
-@pytest.mark.quick
 def test_a_key_accepts_and_goes_on_and_another_takes_it_back(page: Page, work: Work) -> None:
     first = work.prompt(work.task("First", asks(RECOMMENDED)))["id"]
     second = work.prompt(work.task("Second", asks(RECOMMENDED)))["id"]

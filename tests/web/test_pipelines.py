@@ -125,7 +125,6 @@ def test_a_simulation_is_walked_on_the_graph(page: Page, work: Work) -> None:
     assert work.site.get("tasks", project=work.name)["items"] == []
 
 
-@pytest.mark.quick
 def test_a_built_in_pipeline_is_changed_and_saved_under_another_id(page: Page, work: Work) -> None:
     page.goto(work.url("pipelines/simple"))
     drawn(page, 9)

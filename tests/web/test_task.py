@@ -52,7 +52,6 @@ def test_parts_have_addresses_and_keys(page: Page, work: Work) -> None:
     expect(page.get_by_role("region", name="Timeline")).to_be_visible()
 
 
-@pytest.mark.quick
 def test_a_move_that_is_refused_says_why_before_it_is_made(page: Page, work: Work) -> None:
     first = work.task("Build the shop", start=False)
     task = work.task(start=False, dependencies=[first], **SIMPLE)
