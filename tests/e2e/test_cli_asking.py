@@ -120,6 +120,7 @@ FILLED = {
 }
 
 
+@pytest.mark.slow
 def test_a_form_is_filled_in_field_by_field(am: Am) -> None:
     forms.bring_form(am.repo)
     prompt = asked(am, forms.OUTCOME, forms.PLANNED, pipeline=forms.PIPELINE)
@@ -131,6 +132,7 @@ def test_a_form_is_filled_in_field_by_field(am: Am) -> None:
     assert "Contact / Name: Ann" in am.text("prompt", "show", prompt.id)
 
 
+@pytest.mark.slow
 def test_a_form_is_shown_and_filled_in_from_a_file(am: Am) -> None:
     forms.bring_form(am.repo)
     prompt = asked(am, forms.OUTCOME, forms.SUGGESTING, pipeline=forms.PIPELINE)

@@ -93,6 +93,7 @@ def _broken(am: Am) -> None:
     assert "am project remove shop" in told(am)[1]["project shop"][1]
 
 
+@pytest.mark.slow
 def test_a_database_of_another_version(am: Am) -> None:
     am.text("project", "list")
     path = am.home / "agents-manager.db"
@@ -105,6 +106,7 @@ def test_a_database_of_another_version(am: Am) -> None:
         assert code == (1 if state == "fail" else 0)
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_reached(am: Am) -> None:
     code, found = told(am, AM_DATABASE_URL="postgresql://ada:pass-word@127.0.0.1:1/none")
     assert code == 1
@@ -150,6 +152,7 @@ def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
     )
 
 
+@pytest.mark.slow
 async def test_a_clock_that_went_back(am: Am) -> None:
     ahead = Clock(datetime.now(UTC) + timedelta(seconds=30))
     async with seated(am.home, am.repo, "", ahead) as table:
@@ -164,6 +167,7 @@ async def test_a_clock_that_went_back(am: Am) -> None:
     assert text.endswith("Set the clock; what is due would wait until then.")
 
 
+@pytest.mark.slow
 async def test_effects_that_the_server_should_have_performed(am: Am) -> None:
     """A process that holds the place of the server, and does nothing."""
     clock = Clock(datetime.now(UTC) - timedelta(minutes=11))

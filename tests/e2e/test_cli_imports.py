@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.am_program import Am
 from tests.github_server import TOKEN, FakeGitHub, Served
 
@@ -15,6 +17,7 @@ LIST = """\
 """
 
 
+@pytest.mark.slow
 def test_a_list_is_shown_then_imported_then_there(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()
@@ -43,6 +46,7 @@ def fails(am: Am, code: int, *args: str) -> str:
     return done.err
 
 
+@pytest.mark.slow
 def test_issues_are_imported_and_the_way_back_is_shown(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()

@@ -43,6 +43,7 @@ def test_a_version_is_imported_and_its_tasks_follow(am: Am) -> None:
         assert "No unfinished task" in am.text("pipeline", "migrate", "mine")
 
 
+@pytest.mark.slow
 def test_a_projects_pipeline_is_found_by_its_name_and_its_faults_are_told(am: Am) -> None:
     folder = am.repo / ".agents-manager" / "pipelines"
     folder.mkdir(parents=True)
@@ -63,6 +64,7 @@ def test_a_projects_pipeline_is_found_by_its_name_and_its_faults_are_told(am: Am
         assert "broken.yaml cannot be used." in refused.err
 
 
+@pytest.mark.slow
 def test_bad_input_is_refused_in_a_sentence(am: Am) -> None:
     (am.repo / "big.json").write_text('{"id": "' + "x" * 10_000_000 + '"}')
     (am.repo / "bomb.yaml").write_text("a: &a [x]\nb: [*a, *a]\n")

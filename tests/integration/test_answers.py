@@ -90,6 +90,7 @@ async def test_an_answer_to_a_question_the_task_has_left(world: World) -> None:
         await world.answer(prompt, RIGHT)
 
 
+@pytest.mark.slow
 async def test_an_answer_that_the_pipeline_refuses_leaves_the_question_open(world: World) -> None:
     """The cap on plan rounds refuses the sixth rework; the review can still be approved."""
     task = await world.start({"plan": [[{"say": "# Plan"}, {"outcome": "plan_complete"}]]})

@@ -190,6 +190,7 @@ async def until(there: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
+@pytest.mark.slow
 async def test_a_task_is_answered_from_everywhere_and_the_agent_is_told(
     tmp_path: Path, repo: Path
 ) -> None:

@@ -61,6 +61,7 @@ async def test_from_the_first_run_to_the_merge(world: World) -> None:
     assert run(world.repo, "fsck", "--strict") == ""
 
 
+@pytest.mark.slow
 async def test_leftovers_are_told_and_come_back(world: World) -> None:
     task = await world.start(LEAVE, pipeline="simple")
     await world.until(task, "needs_decision")
@@ -98,6 +99,7 @@ async def test_work_that_cannot_be_taken_over_ends_the_run(world: World) -> None
     assert sha(world.repo, ended.branch) == ended.base_sha
 
 
+@pytest.mark.slow
 async def test_the_kind_changes_with_the_setting(world: World, tmp_path: Path) -> None:
     task = await world.start(LEAVE, pipeline="simple")
     await world.until(task, "needs_decision")

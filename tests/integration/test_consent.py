@@ -121,6 +121,7 @@ async def test_every_agent_can_be_examined(world: World) -> None:
         await agents.examine(world.s, None, "codx")
 
 
+@pytest.mark.slow
 async def test_consent_that_is_gone_after_a_restart_ends_the_agent(
     tmp_path: Path, repo: Path
 ) -> None:

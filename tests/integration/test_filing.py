@@ -78,6 +78,7 @@ async def test_a_document_is_committed_once(world: World) -> None:
 
 
 @pytest.mark.worktree
+@pytest.mark.slow
 async def test_the_worktree_follows_where_it_is_clean(world: World) -> None:
     task = await world.start(
         {"implement": [PLANS["plan"][0][:1] + GREETING["implement"][0]]}, pipeline="simple"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agents_manager.cli.pages import run as pages
 from agents_manager.cli.render import to_text
 from agents_manager.domain.run import ErrorClass, RunStatus
@@ -130,6 +132,7 @@ async def test_a_secret_is_found_without_any_configuration_and_taken_back(world:
     assert token[4:] not in events + "".join(file.read_text() for file in stored)
 
 
+@pytest.mark.slow
 async def test_a_run_is_stopped_while_its_checks_go_on(world: World, tmp_path: Path) -> None:
     spot = tmp_path / "pid"
     slow = {"test": {"command": f"echo $$ > '{spot}'; exec sleep 60"}}

@@ -104,6 +104,7 @@ async def test_an_answer_is_taken_back_and_the_form_is_open_again(world: World) 
     assert done.prompt.payload == prompt.payload
 
 
+@pytest.mark.slow
 async def test_after_a_restart_the_form_is_the_one_that_was_asked(
     tmp_path: Path, repo: Path
 ) -> None:

@@ -77,6 +77,7 @@ async def test_a_broken_outcome_keeps_what_it_said_before(world: World) -> None:
     assert (await world.until(task, "needs_decision")).runs[0].outcome == "ticket_filed"
 
 
+@pytest.mark.slow
 async def test_after_a_restart_runs_that_need_a_broken_outcome_are_refused_with_its_place(
     tmp_path: Path, repo: Path
 ) -> None:

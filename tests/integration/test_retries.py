@@ -169,6 +169,7 @@ async def test_a_broken_configuration_does_not_keep_a_run_from_ending(world: Wor
     await world.until(task, "needs_decision")
 
 
+@pytest.mark.slow
 async def test_a_retry_outlives_the_worker(tmp_path: Path, repo: Path) -> None:
     """The timer is a row."""
     async with worlds.working(tmp_path / "home", repo) as world:

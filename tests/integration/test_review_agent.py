@@ -46,6 +46,7 @@ async def reviewed(
     return await world.until(task, status)
 
 
+@pytest.mark.slow
 async def test_what_an_agent_objects_to_goes_back_with_the_admins_word(world: World) -> None:
     view = await reviewed(world, OBJECTS, says("approved"))
     task, prompt = view.task, view.prompts[0]
@@ -97,6 +98,7 @@ async def test_silence_is_consent_only_where_a_project_says_so_and_a_person_deci
     assert view.prompts[0].payload["review"]["decision"] == "approved"
 
 
+@pytest.mark.slow
 async def test_a_reviewer_that_changes_the_work_is_not_listened_to(world: World) -> None:
     view = await reviewed(world, [*work("mine")[:2], *says("approved")], status="failed")
     assert view.runs[-1].error is not None

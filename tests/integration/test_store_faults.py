@@ -247,6 +247,7 @@ def test_a_folder_where_the_lock_cannot_be_taken(tmp_path: Path) -> None:
         open_database(path)
 
 
+@pytest.mark.slow
 def test_the_sqlite_of_the_python_serves_where_no_newer_one_is_installed(tmp_path: Path) -> None:
     script = """
 import asyncio, sys

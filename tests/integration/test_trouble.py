@@ -35,6 +35,7 @@ def script(*visits: list[dict[str, object]]) -> dict[str, object]:
         ([{"wriet": {}}], ErrorClass.ENVIRONMENT, "write"),
     ],
 )
+@pytest.mark.slow
 async def test_a_failed_run_waits_for_a_choice_and_can_be_run_again(
     world: World, steps: list[dict[str, object]], error_class: ErrorClass, words: str
 ) -> None:
@@ -248,6 +249,7 @@ async def test_a_live_run_survives_the_end_of_its_server(tmp_path: Path, repo: P
         assert "hook.retried" not in await world.types(task)
 
 
+@pytest.mark.slow
 async def test_a_lost_engine_file_loses_no_work(tmp_path: Path, repo: Path) -> None:
     slow = script([{"sleep": 1.0}, *GREETING["implement"][0]])
     async with worlds.working(tmp_path / "home", repo) as world:
