@@ -38,6 +38,7 @@ from agents_manager.flow.ports import (
     Clock,
     ForgeRules,
     Heartbeat,
+    Here,
     Reachable,
     Services,
     Steps,
@@ -90,9 +91,12 @@ async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
     """Settings, store and flow: every command, with or without a server beside it."""
     _make_home(settings.home)
     redactor = environment.redactor()
-    database = await asyncio.to_thread(open_database, settings.database, redactor=redactor)
+    here = _here(settings)
+    database = await asyncio.to_thread(
+        open_database, settings.database, redactor=redactor, here=here
+    )
     try:
-        services = replace(_services(settings, database, redactor), **overrides)
+        services = replace(_services(settings, database, redactor, here), **overrides)
         await pipelines.install(services)
         yield Program(settings, services, database)
     finally:
@@ -117,8 +121,8 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             async def crashed(effect_id: EffectId, attempt: int, error: str) -> None:
                 await hooks.failed(services, effect_id, attempt, error, retryable=True)
 
-            me = host.executor_id(settings.home, services.ids.new())
-            among_others = me if settings.database_url else None
+            me = host.executor_id(settings.home)
+            among_others = services.here and services.here.host
             engine = durable.build(
                 perform,
                 crashed,
@@ -200,7 +204,16 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
         await asyncio.wait(tasks)
 
 
-def _services(settings: Settings, database: Database, redactor: Redactor) -> Services:
+def _here(settings: Settings) -> Here | None:
+    """None where the database is this machine's alone."""
+    if settings.database_url is None:
+        return None
+    return Here(host.executor_id(settings.home), settings.home / "projects")
+
+
+def _services(
+    settings: Settings, database: Database, redactor: Redactor, here: Here | None
+) -> Services:
     clock, ids = SystemClock(), RandomIds()
     configs = ConfigFiles(settings.home)
     push = _push(settings.home, database, clock, configs)
@@ -238,6 +251,7 @@ def _services(settings: Settings, database: Database, redactor: Redactor) -> Ser
         built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
         prices=_prices(),
         home=settings.home,
+        here=here,
         jobs_dir=settings.home / "jobs",
         agent_homes_dir=settings.home / "agents",
         reachable=Reachable(),

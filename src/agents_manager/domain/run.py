@@ -140,6 +140,8 @@ class Run:
     """What it was started with; None until it begins."""
     part: str = ""
     """The part of the work that it does beside others; empty: all of it, alone."""
+    host: str | None = None
+    """The machine that it was given to; None until then, and where there is only one."""
 
     @property
     def kept(self) -> bool:

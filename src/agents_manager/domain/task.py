@@ -39,6 +39,7 @@ class Project:
     id: ProjectId
     name: str
     path: str
+    """On the machine that asks."""
     base_branch: str
     trusted_commands: str | None
     """Fingerprint of the project's commands its user allowed to run; None: none allowed."""
@@ -48,6 +49,8 @@ class Project:
     trusted: Mapping[str, str] | None = None
     """The commands that were allowed, by their places in the configuration; None where they are not
     on record."""
+    remote: str | None = None
+    """Where machines that lack it clone it from; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,9 @@
 
 import fcntl
 import os
+import secrets
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -84,12 +86,14 @@ def is_live(home: Path) -> bool:
         os.close(fd)
 
 
-def executor_id(home: Path, new: str) -> str:
+def executor_id(home: Path) -> str:
     """The name of this host in the engine: made once, kept beside the data."""
     path = home / "host-id"
     if not path.exists():
-        fresh = path.with_name("host-id.new")
-        fresh.write_text(new)
+        fresh = path.with_name(f"host-id.{secrets.token_hex(4)}")
+        fresh.write_text(secrets.token_hex(8))
         fresh.chmod(0o600)
-        fresh.replace(path)
+        with suppress(FileExistsError):  # Another program was quicker.
+            path.hardlink_to(fresh)
+        fresh.unlink()
     return path.read_text().strip()

@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from agents_manager.domain import pipeline as pipelines
@@ -21,7 +21,7 @@ from agents_manager.errors import (
     ProjectExists,
     ProjectNotFound,
 )
-from agents_manager.flow.ports import PipelineVersion
+from agents_manager.flow.ports import Here, PipelineVersion
 from agents_manager.store import knowledge_gone, schema
 from agents_manager.store.columns import Unreadable
 from agents_manager.store.rows import Rows, corrupt, violates
@@ -37,6 +37,12 @@ _NAMED = PROJECTS.select.where(
     )
 )
 _BY_PATH = PROJECTS.select.where(_PROJECT.path == bindparam("wanted"))
+_PLACES = select(schema.place.c.project_id, schema.place.c.host, schema.place.c.path)
+_PUT = insert(schema.place)
+_MOVE = update(schema.place).where(
+    schema.place.c.host == bindparam("b_host"),
+    schema.place.c.project_id == bindparam("b_project"),
+)
 _DELETE_PROJECT = delete(schema.project).where(_PROJECT.id == bindparam("b_id"))
 _ALL_PROJECTS = PROJECTS.select.order_by(_PROJECT.created_at, _PROJECT.id)
 
@@ -77,22 +83,27 @@ class Parsed:
 
 
 class Projects:
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, here: Here | None = None) -> None:
         self._session = session
+        self._here = here
 
     def add(self, project: Project) -> None:
         try:
             PROJECTS.add(self._session, project)
+            if self._here is not None:
+                self.put(project.id, project.path)
         except IntegrityError as error:
             if not violates(error, "uq_am_project_path", "am_project.path"):
                 raise
             raise ProjectExists(f'"{project.path}" is already registered.') from error
 
     def get(self, project_id: ProjectId) -> Project:
-        return PROJECTS.get(self._session, project_id)
+        return self._local([PROJECTS.get(self._session, project_id)])[0]
 
     def find(self, name_or_id: str) -> Project:
-        found = PROJECTS.all(self._session, _NAMED, {"wanted": name_or_id})
+        found = self._local(PROJECTS.all(self._session, _NAMED, {"wanted": name_or_id}))
+        if not found and (lies := self.by_path(name_or_id)) is not None:
+            return lies
         exact = [project for project in found if project.id == name_or_id] or found
         if not exact:
             raise PROJECTS.not_found(name_or_id)
@@ -104,13 +115,42 @@ class Projects:
         return exact[0]
 
     def by_path(self, path: str) -> Project | None:
-        return PROJECTS.first(self._session, _BY_PATH, {"wanted": path})
+        if self._here is None:
+            return PROJECTS.first(self._session, _BY_PATH, {"wanted": path})
+        return next((project for project in self.all() if project.path == path), None)
 
     def all(self) -> list[Project]:
-        return PROJECTS.all(self._session, _ALL_PROJECTS)
+        return self._local(PROJECTS.all(self._session, _ALL_PROJECTS))
 
     def update(self, project_id: ProjectId, **fields: Any) -> None:
         PROJECTS.update(self._session, project_id, fields)
+
+    def places(self) -> Mapping[ProjectId, Mapping[str, str]]:
+        found: dict[ProjectId, dict[str, str]] = {}
+        for project_id, host, path in self._session.all(_PLACES, {}):
+            found.setdefault(project_id, {})[host] = path
+        return found
+
+    def put(self, project_id: ProjectId, path: str) -> None:
+        assert self._here is not None, "one machine alone needs no places"
+        place = {"b_host": self._here.host, "b_project": project_id}
+        if self._session.run(_MOVE, {**place, "path": path}) == 0:
+            row = {"host": self._here.host, "project_id": project_id, "path": path}
+            self._session.run(_PUT, row)
+
+    def _local(self, projects: list[Project]) -> list[Project]:
+        """With the paths of this machine."""
+        if self._here is None or not projects:
+            return projects
+        known, here = self.places(), self._here
+
+        def path(project: Project) -> str:
+            places = known.get(project.id)
+            if places is None:
+                return project.path
+            return places.get(here.host) or str(here.projects / project.id)
+
+        return [replace(project, path=path(project)) for project in projects]
 
     def delete(self, project_id: ProjectId) -> None:
         knowledge_gone.of_project(self._session, project_id)

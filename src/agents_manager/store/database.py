@@ -6,6 +6,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from agents_manager.errors import InvalidConfig, StoreError
+from agents_manager.flow.ports import Here
 from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store.engines import (
     Engines,
@@ -28,10 +29,11 @@ def open_database(
     synchronous: Synchronous = "NORMAL",
     backups: Path | None = None,
     redactor: Redactor = NOTHING,
+    here: Here | None = None,
 ) -> Database:
     """Creates the file and its tables if they are missing. `backups` is where an old file is kept
     before its schema changes; the folder `backups` beside the file unless given. What `redactor`
-    knows is not written."""
+    knows is not written. `here` is for a database that several machines share."""
     engines = _engines(url_or_path, synchronous)
     try:
         folder = backups or (engines.path or Path.cwd()).parent / "backups"
@@ -39,7 +41,7 @@ def open_database(
     except BaseException:
         engines.dispose()
         raise
-    return Database(engines, redactor)
+    return Database(engines, redactor, here)
 
 
 def schema_of(url_or_path: str | Path) -> str | None:

@@ -10,6 +10,7 @@ from sqlalchemy import (
     ForeignKeyConstraint,
     Index,
     Integer,
+    LargeBinary,
     String,
     Table,
     UniqueConstraint,
@@ -44,6 +45,7 @@ project = Table(
     *must("created_at", be=UtcTime),
     *may("consented_at", be=UtcTime),
     *may("trusted", be=Json),
+    *may("remote"),
     # The highest number a pull request had: those of deleted tasks are not given again.
     Column("last_pull", Integer, nullable=False, server_default=text("0")),
     UniqueConstraint("path"),
@@ -200,6 +202,7 @@ run = Table(
     Column("overrides", Json, nullable=False, server_default=text("'{}'")),
     *may("settings", be=Json),
     Column("part", String, nullable=False, server_default=text("''")),
+    *may("host"),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     # All that sums over runs need: their rows are long, and most of them would be read.
@@ -310,6 +313,36 @@ host = Table(
     metadata,
     Column("id", String, primary_key=True),
     *must("seen_at", be=UtcTime),
+    # What it was started as; empty until a program of this version was.
+    Column("name", String, nullable=False, server_default=text("''")),
+    Column("version", String, nullable=False, server_default=text("''")),
+    Column("labels", Json, nullable=False, server_default=text("'[]'")),
+    *may("capacity", be=Integer),
+    *may("started_at", be=UtcTime),
+    # Counts its starts: what an earlier one began is not the newer one's.
+    Column("epoch", Integer, nullable=False, server_default=text("0")),
+    Column("state", String, nullable=False, server_default=text("'up'")),
+    *may("free_disk_mb", be=Integer),
+)
+
+# Where a project lies on each machine; none at all while only one machine has it.
+place = Table(
+    "am_place",
+    metadata,
+    Column("host", String, primary_key=True),
+    Column("project_id", Id, ForeignKey("am_project.id", ondelete="CASCADE"), primary_key=True),
+    *must("path"),
+)
+
+# What agents print, for machines other than the one they run on.
+output = Table(
+    "am_output",
+    metadata,
+    Column("run_id", Id, ForeignKey("am_run.id", ondelete="CASCADE"), primary_key=True),
+    Column("turn", Integer, primary_key=True, autoincrement=False),
+    Column("file", String, primary_key=True),
+    Column("start", BigInteger, primary_key=True, autoincrement=False),
+    Column("bytes", LargeBinary, nullable=False),
 )
 
 token = Table(

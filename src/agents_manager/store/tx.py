@@ -11,6 +11,7 @@ from typing import TypeVar
 import structlog
 
 from agents_manager.flow import ports
+from agents_manager.flow.ports import Here
 from agents_manager.meters import Times
 from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store import watch
@@ -43,10 +44,10 @@ SLOW_S = 0.1
 
 
 class Tx:
-    def __init__(self, session: Session, parsed: Parsed) -> None:
+    def __init__(self, session: Session, parsed: Parsed, here: Here | None = None) -> None:
         self.wrote = False
         """Whether somebody waits for what was written: an event or an effect."""
-        self.projects = Projects(session)
+        self.projects = Projects(session, here)
         self.pipelines = Pipelines(session, parsed)
         self.tasks = Tasks(session)
         self.history = Histories(session)
@@ -74,8 +75,11 @@ class Tx:
 class Database:
     """Has threads of its own, as DBOS replaces the loop's default executor."""
 
-    def __init__(self, engines: Engines, redactor: Redactor = NOTHING) -> None:
+    def __init__(
+        self, engines: Engines, redactor: Redactor = NOTHING, here: Here | None = None
+    ) -> None:
         self.engines = engines
+        self._here = here
         self.times = Times()
         self._redactor = redactor
         self._parsed = Parsed()
@@ -110,7 +114,7 @@ class Database:
         begun = time.monotonic()
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
-            tx = Tx(Session(connection, self._redactor), self._parsed)
+            tx = Tx(Session(connection, self._redactor), self._parsed, self._here)
             result = fn(tx)
             if tx.wrote and self.engines.path is None:
                 connection.exec_driver_sql(watch.NOTIFY)
@@ -132,7 +136,7 @@ class Database:
         begun = time.monotonic()
         try:
             with named(self.engines.where), self.engines.reader.begin() as connection:
-                return fn(Tx(Session(connection), self._parsed))
+                return fn(Tx(Session(connection), self._parsed, self._here))
         finally:
             self.times.note(time.monotonic() - begun, "read")
 

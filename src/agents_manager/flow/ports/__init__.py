@@ -48,6 +48,7 @@ from agents_manager.flow.ports.configs import (
 from agents_manager.flow.ports.engine import (
     Ended,
     EngineRows,
+    Here,
     Job,
     Needs,
     Perform,
@@ -149,6 +150,7 @@ __all__ = [
     "Forges",
     "Grants",
     "Heartbeat",
+    "Here",
     "Histories",
     "Hosts",
     "Ids",

@@ -104,3 +104,12 @@ class Runners(Protocol):
 
 
 Perform = Callable[[EffectId, int, Steps], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The machine that asks, where several share a database."""
+
+    host: str
+    projects: Path
+    """The folder of clones of projects that lie nowhere else on it."""

@@ -12,7 +12,7 @@ from agents_manager.flow.ports.agents import Agents
 from agents_manager.flow.ports.channels import Browsers, Channel
 from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
-from agents_manager.flow.ports.engine import EngineRows, Runners
+from agents_manager.flow.ports.engine import EngineRows, Here, Runners
 from agents_manager.flow.ports.forges import Forges
 from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
@@ -79,6 +79,8 @@ class Services:
     """Those that come with the product."""
     home: Path
     """The data directory."""
+    here: Here | None
+    """This machine, where several share the database."""
     jobs_dir: Path
     agent_homes_dir: Path
     reachable: Reachable

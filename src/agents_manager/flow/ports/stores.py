@@ -23,6 +23,7 @@ from agents_manager.domain.budget import BudgetScope, Grant
 from agents_manager.domain.cost import By, CostReport, Spent, StatsReport
 from agents_manager.domain.delivery import Delivery, Stranger
 from agents_manager.domain.event import Event, Logged
+from agents_manager.domain.host import Host
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.performance import Ran, Reviewed
 from agents_manager.domain.phase import Phase
@@ -53,6 +54,14 @@ class Projects(Protocol):
     def by_path(self, path: str) -> Project | None: ...
     def all(self) -> list[Project]: ...
     def update(self, project_id: ProjectId, **fields: Any) -> None: ...
+    def places(self) -> Mapping[ProjectId, Mapping[str, str]]:
+        """Where projects lie, by machine; none of those that only one machine ever had."""
+        ...
+
+    def put(self, project_id: ProjectId, path: str) -> None:
+        """Notes where a project lies on this machine; several must share the database."""
+        ...
+
     def delete(self, project_id: ProjectId) -> None:
         """Its tasks must be gone."""
         ...
@@ -467,6 +476,10 @@ class Hosts(Protocol):
 
     def seen(self) -> Mapping[str, datetime]:
         """When each was last alive."""
+        ...
+
+    def all(self) -> list[Host]:
+        """By name."""
         ...
 
 
