@@ -27,6 +27,7 @@ BESIDE = (
     "ChosenWorkspaces.prepare done #3",
     "DetachedRunners.wait begins #4",
     "transaction close.close done #4",
+    "ChosenWorkspaces.remove done #2",
     "ChosenWorkspaces.join done #2",
     "step join_parts kept #1",
 )

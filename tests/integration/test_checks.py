@@ -199,6 +199,15 @@ async def test_what_a_killed_process_left_is_ended_with_its_folder(
     assert left_in(root) == []
 
 
+async def test_several_may_remove_what_was_left(
+    checks: ProjectChecks, repo: Path, root: Path
+) -> None:
+    for number in range(2_000):
+        (root / "check-99999999-killed" / "tree" / str(number)).mkdir(parents=True)
+    await asyncio.gather(*(run_all(checks, repo, [spec("true")]) for _ in range(4)))
+    assert left_in(root) == []
+
+
 async def test_a_check_finds_no_repository_to_change(
     checks: ProjectChecks, repo: Path, root: Path
 ) -> None:

@@ -156,12 +156,14 @@ class ProjectChecks:
 
 
 def _remove(scratch: Path) -> None:
-    """Also what a command made read-only, as package caches do."""
+    """Also what a command made read-only, as package caches do. Several may be at it: checks that
+    begin beside each other find the same folder left."""
     for folder, folders, _ in os.walk(scratch):
         for name in folders:
             path = Path(folder, name)
-            if not path.is_symlink():
-                path.chmod(0o700)
+            with suppress(FileNotFoundError):
+                if not path.is_symlink():
+                    path.chmod(0o700)
     shutil.rmtree(scratch, ignore_errors=True)
 
 

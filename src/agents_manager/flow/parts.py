@@ -9,7 +9,7 @@ from typing import Any
 from agents_manager.domain import effects, event, names, parts
 from agents_manager.domain.effects import JoinParts
 from agents_manager.domain.event import Event
-from agents_manager.domain.event.workspaces import WorkspaceEvent
+from agents_manager.domain.event.workspaces import WorkspaceEvent, WorkspaceRemoved
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
@@ -132,6 +132,8 @@ async def _cleared(s: Services, task: Task, project: Project, run: Run) -> list[
     key = names.workspace_key(task.id, run.part)
     removed = await s.workspaces.remove(Path(project.path), key)
     events = await snapshots.with_untold(s, task, project, removed.events)
+    if not any(isinstance(e, WorkspaceRemoved) for e in events):
+        events.append(WorkspaceRemoved())  # Before a crash that kept it from the log.
     mine = {"run": run.id}
     return [e.model_copy(update=mine) if isinstance(e, WorkspaceEvent) else e for e in events]
 
