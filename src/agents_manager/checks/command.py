@@ -85,7 +85,7 @@ class ProjectChecks:
                 for check in checks
             ]
         finally:
-            await asyncio.to_thread(_remove, scratch)
+            await asyncio.to_thread(remove, scratch)
 
     async def _run(
         self, check: CheckSpec, command: str, scratch: Path, hidden: Path | None
@@ -148,14 +148,14 @@ class ProjectChecks:
         for left in self._root.glob("check-*-*"):
             if not Path("/proc", left.name.split("-")[1]).exists():
                 self._kill_marked(f"{MARK}={left.name}")
-                _remove(left)
+                remove(left)
         scratch = Path(tempfile.mkdtemp(dir=self._root, prefix=f"check-{os.getpid()}-"))
         (scratch / "tree").mkdir()
         (scratch / "tmp").mkdir()
         return scratch
 
 
-def _remove(scratch: Path) -> None:
+def remove(scratch: Path) -> None:
     """Also what a command made read-only, as package caches do. Several may be at it: checks that
     begin beside each other find the same folder left."""
     for folder, folders, _ in os.walk(scratch):
