@@ -11,6 +11,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL
@@ -155,7 +156,8 @@ def _result(folder: Path) -> Result:
         return Result(faults=[f"the case itself broke; see {folder}"])
     result = Result(**json.loads(outcome.read_text()))
     for pid in invariants.processes(folder / "home"):
-        os.kill(pid, SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, SIGKILL)
     if result.faults:
         result.faults.append(_log(folder))
     else:
