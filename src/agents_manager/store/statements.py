@@ -31,6 +31,9 @@ MOST_PLANS = 1000
 """More than there are; a bound, should statements be built anew each time after all."""
 INDEX_OF = "index of"
 """Names, for a table that is read as one, the table whose writes change it."""
+_DIALECTS: dict[str, Dialect] = {}
+"""The first of each kind. `engines` makes all of a kind alike, so that reader and writer, and one
+database after the other, have their plans in common."""
 
 
 class Session:
@@ -39,7 +42,7 @@ class Session:
 
     def __init__(self, connection: Connection, redactor: Redactor = redaction.NOTHING) -> None:
         self._redactor = redactor
-        self._dialect = connection.dialect
+        self._dialect = _DIALECTS.setdefault(connection.dialect.name, connection.dialect)
         self._driver: Any = connection.connection.driver_connection
         self._kept: dict[frozenset[str], dict[tuple[Any, ...], list[Any]]] = {}
 
