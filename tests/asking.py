@@ -15,6 +15,7 @@ from agents_manager.domain.task import EffectRow, Task
 from agents_manager.flow import tasks
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
+from tests import ready
 from tests.api.scenes import QUESTION, Scene
 from tests.repos import scripted_home
 
@@ -71,7 +72,8 @@ class Table(Scene):
 async def seated(
     home: Path, repo: Path, address: str, clock: Clock, **overrides: Any
 ) -> AsyncIterator[Table]:
-    settings = Settings(scripted_home(home), address if "://" in address else None)
+    url = address if "://" in address else None
+    settings = Settings(scripted_home(home) if url else ready.home(scripted_home(home)), url)
     async with bootstrap.client(settings, clock=clock, **overrides) as program:
         s: Services = program.services
         known = await s.store.read(lambda tx: tx.projects.by_path(str(repo)))

@@ -9,6 +9,7 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
+from tests import ready
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import WORKSPACES, own_home
 from tests.staged_walk import shop
@@ -39,12 +40,12 @@ __all__ = ["own_home", "postgres_url", "repo", "shop", "world"]
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Database]:
     """A database as a user has it who configured nothing: a file."""
-    yield from opened(tmp_path / "home" / "agents-manager.db")
+    yield from opened(ready.store(tmp_path / "home" / "agents-manager.db"))
 
 
 @pytest.fixture
 def postgres_store(postgres_url: str) -> Iterator[Database]:
-    yield from opened(fresh_database(postgres_url))
+    yield from opened(ready.database(postgres_url))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -55,9 +56,25 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return fresh_database(request.getfixturevalue("postgres_url"))
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def ready_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind, with its tables."""
+    if request.param == "sqlite":
+        return str(ready.store(tmp_path / "home" / "agents-manager.db"))
+    return ready.database(request.getfixturevalue("postgres_url"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def used_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind that a program was once started on."""
+    if request.param == "sqlite":
+        return str(ready.home(tmp_path / "home") / ready.STORE)
+    return ready.database(request.getfixturevalue("postgres_url"), opened_by_program=True)
+
+
 @pytest.fixture
-def any_store(database_address: str) -> Iterator[Database]:
-    yield from opened(database_address)
+def any_store(ready_address: str) -> Iterator[Database]:
+    yield from opened(ready_address)
 
 
 def opened(address: str | Path) -> Iterator[Database]:

@@ -25,7 +25,7 @@ from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import close, collect
 from agents_manager.flow.runs.verdict import Verdict, trouble
 from agents_manager.settings import Settings
-from tests import repos
+from tests import ready, repos
 from tests.worlds import ANN, NO_RETRIES
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ def ground(folder: Path, files: repos.Files | None = None) -> Iterator[Ground]:
         repos.settle(folder, patch)
         repo = repos.make_repo(folder / "walked", files)
         # In a simulation an error counts at once.
-        home = repos.scripted_home(folder / "home", **NO_RETRIES)
+        home = ready.home(repos.scripted_home(folder / "home", **NO_RETRIES))
         opened = bootstrap.client(Settings(home, None))
         program = runner.run(opened.__aenter__())
         try:

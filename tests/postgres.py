@@ -20,6 +20,12 @@ import pytest
 from tests.debian import have
 
 START_TIMEOUT_S = 30
+SAFE = {"fsync": "on"}
+# Autovacuum would go round a database for each test all the time.
+QUICK = {
+    **{"fsync": "off", "full_page_writes": "off", "autovacuum": "off"},
+    **{"wal_level": "minimal", "max_wal_senders": 0, "max_wal_size": "8GB"},
+}
 
 
 @pytest.fixture(scope="session")
@@ -78,8 +84,8 @@ def server(programs: Path, home: Path, identity: dict[str, Any], *, fsync: bool)
         "listen_addresses": "127.0.0.1",
         "port": port,
         "unix_socket_directories": home,
-        "fsync": "on" if fsync else "off",
         "max_connections": 200,
+        **(SAFE if fsync else QUICK),
     }
     command = [programs / "postgres", "-D", home / "data"]
     for name, value in settings.items():

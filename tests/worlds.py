@@ -5,7 +5,7 @@ import gc
 import json
 import warnings
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from agents_manager.flow import agents, prompts, tasks, views
 from agents_manager.flow.ports import Services
 from agents_manager.flow.views import TaskView
 from agents_manager.settings import Settings
+from tests import ready
 from tests.repos import make_repo, scripted_home
 
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
@@ -37,6 +38,14 @@ class World:
     program: Program
     repo: Path
     project: Project
+
+    def __post_init__(self) -> None:
+        self._committed, loop = asyncio.Event(), asyncio.get_running_loop()
+
+        def note() -> None:
+            loop.call_soon_threadsafe(self._committed.set)
+
+        self.s.store.after_commit(note)
 
     @property
     def s(self) -> Services:
@@ -64,7 +73,7 @@ class World:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not there(view):
-                    await asyncio.sleep(0.02)
+                    await self._change()
                     view = await self.view(task)
         except TimeoutError:
             told = "\n".join(f"  {e.seq} {e.summary}" for e in await self.events(task))
@@ -73,11 +82,18 @@ class World:
             ) from None
         return view
 
+    async def _change(self) -> None:
+        """A while after which it is worth while to look again; other processes write, too."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._committed.wait(), 0.2)
+        await asyncio.sleep(0.02)
+        self._committed.clear()
+
     async def settled(self, task: Task) -> None:
         """No effect of the task is open any more."""
         async with asyncio.timeout(PATIENCE_S):
             while await self.s.store.read(lambda tx: tx.effects.open(task.id)):
-                await asyncio.sleep(0.02)
+                await self._change()
 
     async def answer(self, prompt: Prompt, raw: Mapping[str, Any], **kw: Any) -> prompts.Answered:
         return await prompts.answer(self.s, prompt.id, raw, ANN, **kw)
@@ -112,6 +128,8 @@ async def working(
 ) -> AsyncIterator[World]:
     """A worker on the home and the repository, registered unless it is already."""
     place = Settings(scripted_home(home, **NO_RETRIES), url)
+    if url is None:
+        ready.home(home)
     async with bootstrap.worker(place, **overrides) as program:
         known = await program.services.store.read(lambda tx: tx.projects.by_path(str(repo)))
         project = known or await tasks.add_project(program.services, repo, None, None)

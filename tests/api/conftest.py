@@ -15,6 +15,7 @@ from agents_manager.bootstrap import Program
 from agents_manager.domain.task import Project
 from agents_manager.flow import tasks
 from agents_manager.settings import Settings
+from tests import ready
 from tests.api.scenes import OWNER, PORT, Scene
 from tests.repos import make_repo, own_home, scripted_home
 
@@ -28,7 +29,8 @@ def repo(tmp_path: Path, own_home: Path) -> Path:
 
 @pytest.fixture
 async def program(tmp_path: Path) -> AsyncIterator[Program]:
-    async with bootstrap.client(Settings(scripted_home(tmp_path / "home"), None)) as program:
+    home = ready.home(scripted_home(tmp_path / "home"))
+    async with bootstrap.client(Settings(home, None)) as program:
         yield program
 
 

@@ -10,6 +10,7 @@ from httpx_sse import aconnect_sse
 
 from agents_manager import bootstrap
 from agents_manager.settings import Settings
+from tests import ready
 from tests.api.scenes import serving
 from tests.repos import run, scripted_home
 
@@ -50,7 +51,7 @@ async def answer(api: httpx.AsyncClient, event: dict[str, Any]) -> None:
 
 
 async def test_from_creation_to_merge(tmp_path: Path, repo: Path) -> None:
-    settings = Settings(scripted_home(tmp_path / "home"), None)
+    settings = Settings(ready.home(scripted_home(tmp_path / "home")), None)
     async with bootstrap.worker(settings) as program, serving(program) as api:
         await post(api, "/projects", {"path": str(repo)})
         description = f"```agent-script\n{json.dumps(SCRIPT)}\n```"

@@ -23,8 +23,8 @@ HERE, THERE = ProjectId("project-1"), ProjectId("project-2")
 
 
 @pytest.fixture
-async def s(tmp_path: Path, database_address: str) -> AsyncIterator[Services]:
-    url = database_address if "://" in database_address else None
+async def s(tmp_path: Path, used_address: str) -> AsyncIterator[Services]:
+    url = used_address if "://" in used_address else None
     async with bootstrap.client(Settings(tmp_path / "home", url)) as program:
         await program.services.store.write(_furnish)
         yield program.services

@@ -42,8 +42,8 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def writers(database_address: str) -> Iterator[list[Database]]:
-    databases = [open_database(database_address) for _ in range(4)]
+def writers(ready_address: str) -> Iterator[list[Database]]:
+    databases = [open_database(ready_address) for _ in range(4)]
     yield databases
     for database in databases:
         database.close()
@@ -137,10 +137,10 @@ async def test_a_reader_that_follows_the_log_misses_nothing(writers: list[Databa
         assert [seq for of, seq in seen if of == task] == list(range(1, total + 1))
 
 
-def test_two_processes_move_one_task(database_address: str) -> None:
-    store = open_database(database_address)
+def test_two_processes_move_one_task(ready_address: str) -> None:
+    store = open_database(ready_address)
     asyncio.run(store.write(furnish))
-    command = [sys.executable, "-c", MOVER, database_address, "40"]
+    command = [sys.executable, "-c", MOVER, ready_address, "40"]
     processes = [subprocess.Popen(command) for _ in range(2)]
     assert [process.wait(30) for process in processes] == [0, 0]
     events = asyncio.run(store.read(lambda tx: tx.events.after(0, task=TASK, limit=99)))

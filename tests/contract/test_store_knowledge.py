@@ -519,9 +519,9 @@ async def test_a_project_goes_with_what_was_brought_into_it(any_store: Database)
     assert await found(any_store, project_id=None) == ""
 
 
-async def test_no_part_of_a_secret_is_kept_in_words(database_address: str) -> None:
+async def test_no_part_of_a_secret_is_kept_in_words(ready_address: str) -> None:
     secret = "Zx-Secret-Q1.value_OfKey"
-    store = open_database(database_address, redactor=Redactor([secret]))
+    store = open_database(ready_address, redactor=Redactor([secret]))
     node = a_node(text=f"Send {secret} along", tags=(), detail={"mitigation": secret})
     await store.write(lambda tx: set_up(tx, node))
     kept = await store.read(lambda tx: tx.knowledge.get("node-1"))

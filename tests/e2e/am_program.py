@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests import ready
 from tests.repos import scripted_home
 
 T = TypeVar("T")
@@ -110,7 +111,7 @@ class Am:
         return json.loads(self.text(*args, "--json", input=input))
 
     def make_repo(self) -> None:
-        scripted_home(self.home)
+        ready.home(scripted_home(self.home))
         self.repo.mkdir()
         self.git("init", "-q", "-b", "main")
         (self.repo / "README.md").write_text("# Shop\n")

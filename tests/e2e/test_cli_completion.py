@@ -67,11 +67,11 @@ def test_nothing_is_offered_and_nothing_made_without_a_database(tmp_path: Path) 
     assert offered(am, "run", "show", "", env=env) == []
 
 
-def test_names_are_read_from_both_databases(database_address: str) -> None:
-    store = open_database(database_address)
+def test_names_are_read_from_both_databases(ready_address: str) -> None:
+    store = open_database(ready_address)
     asyncio.run(store.write(furnish))
     store.close()
-    place = database_address if "://" in database_address else Path(database_address)
+    place = ready_address if "://" in ready_address else Path(ready_address)
     assert [tuple(row) for row in glimpse.rows(place, glimpse.TASKS)] == [("task-1", "Add a flag")]
     for query in (
         "PROMPTS",

@@ -39,8 +39,8 @@ WORK = {
 
 
 @pytest.fixture
-async def scene(tmp_path: Path, repo: Path, database_address: str) -> AsyncIterator[Exchange]:
-    async with exchange(tmp_path / "home", repo, database_address) as scene:
+async def scene(tmp_path: Path, repo: Path, used_address: str) -> AsyncIterator[Exchange]:
+    async with exchange(tmp_path / "home", repo, used_address) as scene:
         yield scene
 
 
@@ -470,17 +470,17 @@ class DiesAfterSending(MemoryChannel):
 
 
 async def test_a_crash_between_sending_and_noting_repeats_it_and_says_so(
-    tmp_path: Path, repo: Path, database_address: str
+    tmp_path: Path, repo: Path, used_address: str
 ) -> None:
     channel = DiesAfterSending(name="telegram")
     home = tmp_path / "home"
-    async with exchange(home, repo, database_address, channels=[channel]) as scene:
+    async with exchange(home, repo, used_address, channels=[channel]) as scene:
         await scene.asking(payload=ONE)
         await scene.route()
         with pytest.raises(Killed):
             await scene.postmen["telegram"].step()
     channel.dies = False
-    async with exchange(home, repo, database_address, channels=[channel]) as scene:
+    async with exchange(home, repo, used_address, channels=[channel]) as scene:
         await scene.carry()
         assert len(channel.sent) == 1, "a machine that may still be at it is not hurried"
         await scene.postmen["telegram"].recover()
@@ -508,7 +508,7 @@ async def test_a_crash_before_sending_tells_it_once(tmp_path: Path, repo: Path) 
 
 
 async def test_two_machines_never_bring_the_same(
-    tmp_path: Path, repo: Path, database_address: str
+    tmp_path: Path, repo: Path, used_address: str
 ) -> None:
     slow = asyncio.Event()
 
@@ -518,7 +518,7 @@ async def test_two_machines_never_bring_the_same(
             return await super().send(place, card)
 
     channel = Slow(name="telegram")
-    async with exchange(tmp_path / "home", repo, database_address, channels=[channel]) as scene:
+    async with exchange(tmp_path / "home", repo, used_address, channels=[channel]) as scene:
         await scene.asking(payload=ONE)
         await scene.route()
         one, two = Postman(scene.s, channel, "one"), Postman(scene.s, channel, "two")
@@ -622,9 +622,9 @@ async def race(scene: Exchange, times: int) -> dict[str, int]:
 
 
 async def test_of_two_answers_at_the_same_moment_one_counts(
-    scene: Exchange, database_address: str
+    scene: Exchange, used_address: str
 ) -> None:
-    times = 5 if "://" in database_address else 50
+    times = 5 if "://" in used_address else 50
     assert sum((await race(scene, times)).values()) == times
 
 

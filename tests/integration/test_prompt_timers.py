@@ -24,8 +24,8 @@ from tests.worlds import BOB
 
 
 @pytest.fixture
-async def table(tmp_path: Path, repo: Path, database_address: str) -> AsyncIterator[Table]:
-    async with seated(tmp_path / "home", repo, database_address, Clock()) as table:
+async def table(tmp_path: Path, repo: Path, used_address: str) -> AsyncIterator[Table]:
+    async with seated(tmp_path / "home", repo, used_address, Clock()) as table:
         yield table
 
 
@@ -169,14 +169,14 @@ async def test_one_that_cannot_be_read_does_not_hold_up_the_others(table: Table)
 
 
 async def test_the_first_of_answers_expiry_and_default_wins(
-    tmp_path: Path, repo: Path, database_address: str
+    tmp_path: Path, repo: Path, used_address: str
 ) -> None:
     """Two programs on one database, as two hosts are; each question ends once, and moves its task
     as often."""
     clock = Clock()
     async with (
-        seated(tmp_path / "home", repo, database_address, clock) as one,
-        seated(tmp_path / "home", repo, database_address, clock) as two,
+        seated(tmp_path / "home", repo, used_address, clock) as one,
+        seated(tmp_path / "home", repo, used_address, clock) as two,
     ):
         asked = [await one.asking(payload=HASTY, title=f"task {n}") for n in range(6)]
         soon = clock.now()
@@ -289,11 +289,11 @@ async def test_a_broken_file_silences_its_own_project_only(table: Table, tmp_pat
     assert len(await reminders(table, prompt)) == 1
 
 
-async def test_two_programs_remind_once(tmp_path: Path, repo: Path, database_address: str) -> None:
+async def test_two_programs_remind_once(tmp_path: Path, repo: Path, used_address: str) -> None:
     clock = Clock()
     async with (
-        seated(tmp_path / "home", repo, database_address, clock) as one,
-        seated(tmp_path / "home", repo, database_address, clock) as two,
+        seated(tmp_path / "home", repo, used_address, clock) as one,
+        seated(tmp_path / "home", repo, used_address, clock) as two,
     ):
         asked = [await one.asking(title=f"task {n}") for n in range(4)]
         clock.turn(days=1)

@@ -31,8 +31,8 @@ OTHER = {"answers": [{"question_id": "q1", "option": 0}, {"question_id": "q2", "
 
 
 @pytest.fixture
-async def table(tmp_path: Path, repo: Path, database_address: str) -> AsyncIterator[Table]:
-    async with seated(tmp_path / "home", repo, database_address, Clock()) as table:
+async def table(tmp_path: Path, repo: Path, used_address: str) -> AsyncIterator[Table]:
+    async with seated(tmp_path / "home", repo, used_address, Clock()) as table:
         yield table
 
 
@@ -230,13 +230,13 @@ async def test_a_rollback_after_an_undo_asks_again(table: Table) -> None:
 
 
 async def test_of_an_undo_and_the_engine_one_is_first(
-    tmp_path: Path, repo: Path, database_address: str
+    tmp_path: Path, repo: Path, used_address: str
 ) -> None:
     """The engine takes the effect in a transaction of its own; never do both win."""
     clock = Clock()
     async with (
-        seated(tmp_path / "home", repo, database_address, clock) as one,
-        seated(tmp_path / "home", repo, database_address, clock) as two,
+        seated(tmp_path / "home", repo, used_address, clock) as one,
+        seated(tmp_path / "home", repo, used_address, clock) as two,
     ):
         asked = [await one.asking(title=f"task {n}") for n in range(6)]
         for prompt in asked:

@@ -34,9 +34,9 @@ async def table(tmp_path: Path, repo: Path) -> AsyncIterator[Table]:
 
 
 @pytest.fixture
-async def anywhere(tmp_path: Path, repo: Path, database_address: str) -> AsyncIterator[Table]:
+async def anywhere(tmp_path: Path, repo: Path, used_address: str) -> AsyncIterator[Table]:
     """The same on either database, for what is looked for there."""
-    async with seated(tmp_path / "home", repo, database_address, Clock()) as table:
+    async with seated(tmp_path / "home", repo, used_address, Clock()) as table:
         yield table
 
 

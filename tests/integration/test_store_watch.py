@@ -78,16 +78,14 @@ async def test_a_rolled_back_event_is_not_announced(any_store: Database) -> None
     assert calls == []
 
 
-async def test_the_commit_of_another_process_is_noticed(database_address: str) -> None:
-    store = open_database(database_address)
+async def test_the_commit_of_another_process_is_noticed(ready_address: str) -> None:
+    store = open_database(ready_address)
     await store.write(furnish)
     watch = store.watch()
     await anext(watch)
     noticed = asyncio.get_running_loop().time
     async with asyncio.timeout(20):
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", NOTER, database_address
-        )
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", NOTER, ready_address)
         while not await store.read(lambda tx: tx.events.last_id()):
             await anext(watch)
         seen_at = noticed()
@@ -97,8 +95,8 @@ async def test_the_commit_of_another_process_is_noticed(database_address: str) -
     store.close()
 
 
-async def test_watching_is_quick_and_yields_once_for_a_burst(database_address: str) -> None:
-    store, other = open_database(database_address), open_database(database_address)
+async def test_watching_is_quick_and_yields_once_for_a_burst(ready_address: str) -> None:
+    store, other = open_database(ready_address), open_database(ready_address)
     await store.write(furnish)
     watch = store.watch()
     await anext(watch)
@@ -163,9 +161,9 @@ async def test_transactions_do_not_need_the_loop_s_own_threads(any_store: Databa
     assert (await any_store.read(lambda tx: tx.tasks.get(TASK))).id == TASK
 
 
-def test_closing_waits_for_what_was_begun(database_address: str) -> None:
+def test_closing_waits_for_what_was_begun(ready_address: str) -> None:
     async def main() -> None:
-        store = open_database(database_address)
+        store = open_database(ready_address)
         await store.write(furnish)
         begun = asyncio.Event()
         announce: Callable[[], object] = begun.set
@@ -181,15 +179,15 @@ def test_closing_waits_for_what_was_begun(database_address: str) -> None:
             store.close()
 
     asyncio.run(main())
-    store = open_database(database_address)
+    store = open_database(ready_address)
     assert asyncio.run(store.read(lambda tx: tx.events.last_id())) > 0
     store.close()
 
 
-def test_a_command_does_not_load_alembic(database_address: str) -> None:
-    open_database(database_address).close()
+def test_a_command_does_not_load_alembic(ready_address: str) -> None:
+    open_database(ready_address).close()
     script = (
         "import sys; from agents_manager.store.database import open_database; "
         "open_database(sys.argv[1]).close(); sys.exit('alembic' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", script, database_address]).returncode == 0
+    assert subprocess.run([sys.executable, "-c", script, ready_address]).returncode == 0
