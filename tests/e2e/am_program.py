@@ -1,5 +1,6 @@
 """The real `am` program, run as its user runs it: as a process, on a data directory of its own."""
 
+import atexit
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -45,6 +47,20 @@ def _start_and_wait(args: Sequence[str], input: str, cwd: Path, env: Mapping[str
     return Done(args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
 
+@cache
+def _forks() -> "subprocess.Popen[str]":
+    """One for all tests of this process: commands bring their own folder and environment."""
+    source = subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("am_forks.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8"},
+        text=True,
+    )
+    atexit.register(source.__exit__, None, None, None)  # It ends with its input.
+    return source
+
+
 class Am:
     def __init__(self, folder: Path) -> None:
         self.home = folder / "am-home"
@@ -76,13 +92,7 @@ class Am:
         """Inside, commands are forked from a process that has imported the program already."""
         streams = self.home.parent / "streams"
         streams.mkdir()
-        source = subprocess.Popen(
-            [sys.executable, Path(__file__).with_name("am_forks.py")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self.env,
-            text=True,
-        )
+        source = _forks()
 
         def run(args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]) -> Done:
             assert source.stdin
@@ -96,8 +106,7 @@ class Am:
             return Done(args, code, (streams / "out").read_text(), (streams / "err").read_text())
 
         self._run = run
-        with source:
-            yield
+        yield
         self._run = _start_and_wait
 
     def text(self, *args: str, input: str = "") -> str:
