@@ -1,6 +1,7 @@
-"""Runs the test lanes one after the other: all of them, or the ones named as arguments.
+"""Runs the test lanes: all of them, or the ones named as arguments.
 
-A lane that fails does not stop the next one. The last lines say the seconds of each lane, what was
+Lanes that can are run by one pytest, which then starts once and keeps both its workers busy to the
+end. A lane that fails does not stop another. The last lines say the seconds of each lane, what was
 not run and why, and the sum of all tests. With CI=true a skipped test is a failure: a missing part
 must never look green.
 """
@@ -32,18 +33,11 @@ CHECKS = [
     [sys.executable, "scripts/check_web.py"],
 ]
 
-# Lane and its number of worker processes. Faults kill processes and measure time: one at a time.
-TESTS = {
-    "unit": 2,
-    "contract": 2,
-    "integration": 2,
-    "agents": 2,
-    "api": 2,
-    "e2e": 2,
-    "faults": 0,
-    "hostile": 2,
-    "web": 2,
-}
+TOGETHER = ("unit", "contract", "integration", "agents", "api", "e2e", "hostile")
+# Faults kill processes and measure time: one at a time. The browser of the web lane has a loop of
+# its own, beside which no other test can have one.
+ALONE = {"faults": 0, "web": 2}
+WORKERS = 2
 
 
 @dataclass
@@ -57,12 +51,18 @@ class Result:
 
 
 def main(wanted: list[str]) -> int:
-    present = ["check", *(lane for lane in TESTS if any(folder(lane).rglob("test_*.py")))]
+    tests = [lane for lane in (*TOGETHER, *ALONE) if any(folder(lane).rglob("test_*.py"))]
+    present = ["check", *tests]
     unknown = [lane for lane in wanted if lane not in present]
     if unknown:
         print(f"No such lane: {', '.join(unknown)}. There are: {', '.join(present)}.")
         return 2
-    results = [timed(lane) for lane in wanted or present]
+    chosen = [lane for lane in present if lane in wanted or not wanted]
+    results = [check()] if "check" in chosen else []
+    if together := [lane for lane in chosen if lane in TOGETHER]:
+        results += run_tests(together, WORKERS)
+    for lane, workers in ALONE.items():
+        results += run_tests([lane], workers) if lane in chosen else []
     report(results)
     return 0 if all(result.ok for result in results) else 1
 
@@ -71,18 +71,12 @@ def folder(lane: str) -> Path:
     return ROOT / "tests" / lane
 
 
-def timed(lane: str) -> Result:
-    print(f"\n== {lane} ==", flush=True)
-    started = time.monotonic()
-    result = check() if lane == "check" else run_tests(lane)
-    result.seconds = time.monotonic() - started
-    return result
-
-
 def check() -> Result:
+    print("\n== check ==", flush=True)
+    started = time.monotonic()
     with ThreadPoolExecutor(max_workers=2) as pool:
         codes = list(pool.map(told, CHECKS))
-    return Result("check", ok=not any(codes))
+    return Result("check", ok=not any(codes), seconds=time.monotonic() - started)
 
 
 def told(command: Sequence[str | Path]) -> int:
@@ -94,25 +88,43 @@ def told(command: Sequence[str | Path]) -> int:
     return done.returncode
 
 
-def run_tests(lane: str) -> Result:
+def run_tests(lanes: list[str], workers: int) -> list[Result]:
+    print(f"\n== {' '.join(lanes)} ==", flush=True)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
         xml = Path(scratch) / "junit.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}", str(folder(lane))]
-        if TESTS[lane]:
-            command += ["-n", str(TESTS[lane])]
-        code = subprocess.run(command, cwd=ROOT).returncode
-        result = count(lane, xml)
-    result.ok = code == 0 and not result.failed
-    if code != 0 and not result.failed:
-        result.failed = 1  # pytest itself broke, or found nothing to run
-    return result
+        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}"]
+        if workers:
+            # Each begins with its own half, so that what a file makes once is seldom made twice.
+            command += ["-n", str(workers), "--dist", "worksteal"]
+        code = subprocess.run([*command, *map(folder, lanes)], cwd=ROOT).returncode
+        cases = list(ElementTree.parse(xml).iter("testcase")) if xml.exists() else []
+    results = [count(lane, [case for case in cases if lane_of(case) == lane]) for lane in lanes]
+    share(time.monotonic() - started, results)
+    if code != 0 and not any(result.failed for result in results):
+        for result in results:  # pytest itself broke, or found nothing to run
+            result.failed = 1
+    for result in results:
+        result.ok = not result.failed
+    return results
 
 
-def count(lane: str, xml: Path) -> Result:
+def lane_of(case: ElementTree.Element) -> str:
+    """Of a test, or of a file that cannot be read, which has only a name."""
+    return (case.get("classname") or case.get("name", "")).partition(".")[2].partition(".")[0]
+
+
+def share(seconds: float, results: list[Result]) -> None:
+    """Of what the run took as a whole, each lane is told what its tests had of it."""
+    known = sum(result.seconds for result in results)
+    for result in results:
+        result.seconds *= seconds / known if known else 0
+
+
+def count(lane: str, cases: list[ElementTree.Element]) -> Result:
     result = Result(lane)
-    if not xml.exists():
-        return result
-    for case in ElementTree.parse(xml).iter("testcase"):
+    for case in cases:
+        result.seconds += float(case.get("time", 0))
         skipped = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             result.failed += 1
@@ -136,7 +148,7 @@ def report(results: list[Result]) -> None:
     for result in results:
         print(f"{result.lane:<14}{result.seconds:>8.1f}  {'ok' if result.ok else 'FAILED'}")
     print(f"{'total':<14}{sum(result.seconds for result in results):>8.1f}")
-    if any(result.lane in TESTS for result in results):
+    if any(result.lane != "check" for result in results):
         passed = sum(result.passed for result in results)
         failed = sum(result.failed for result in results)
         skipped = sum(result.not_run.total() for result in results)
