@@ -100,7 +100,7 @@ def server(programs: Path, home: Path, identity: dict[str, Any], *, fsync: bool)
         wait_until_ready(url, process, log)
         yield url
     finally:
-        process.send_signal(signal.SIGINT)  # Postgres's fast shutdown
+        process.send_signal(signal.SIGQUIT)  # At once: nobody wants what is in it any more.
         process.wait(START_TIMEOUT_S)
 
 

@@ -7,6 +7,9 @@ from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.sandbox.levels import Levels, probe
 from tests import debian
 
+LEVELS = Levels(probe)
+"""Tried once for the process, as a server does."""
+
 
 def installed() -> None:
     debian.have("bubblewrap", bubblewrap.found)
@@ -15,9 +18,9 @@ def installed() -> None:
 def levels() -> Levels:
     """The probe, which nothing is put in the place of."""
     installed()
-    return Levels(probe)
+    return LEVELS
 
 
 def keeper(home: Path, rules: Rules | None = None) -> Keeper:
     """What keeps the commands of a data directory."""
-    return Keeper(home, lambda: rules or Rules(), Levels(probe))
+    return Keeper(home, lambda: rules or Rules(), LEVELS)
