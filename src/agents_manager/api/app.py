@@ -1,15 +1,17 @@
 """The application: routes, and the layers that every request passes on its way to them."""
 
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agents_manager import webbuild
@@ -115,7 +117,7 @@ def build(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        generate_unique_id_function=_operation_id,
+        routes=_routes(),
         exception_handlers=HANDLERS,
         middleware=[
             Middleware(Edge, times=requests),
@@ -142,10 +144,6 @@ def build(
     app.state.failures = Failures()
     app.state.requests = requests
     app.state.ui = ui
-    app.include_router(health.open_router)
-    app.include_router(access.entrance)
-    for router in ROUTERS:
-        app.include_router(router, prefix=PREFIX)
     return app
 
 
@@ -156,6 +154,17 @@ def build_inside(doors: Doors, mounts: Mapping[str, ASGIApp]) -> ASGIApp:
 
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
     raise NotFound("Only agents are answered here.")
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Made once for the process: what FastAPI works out of a route is kept with it."""
+    every = APIRouter(redirect_slashes=False, generate_unique_id_function=_operation_id)
+    every.include_router(health.open_router)
+    every.include_router(access.entrance)
+    for router in ROUTERS:
+        every.include_router(router, prefix=PREFIX)
+    return every.routes
 
 
 def _operation_id(route: APIRoute) -> str:
