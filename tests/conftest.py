@@ -40,12 +40,13 @@ __all__ = ["own_home", "postgres_url", "repo", "shop", "world"]
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Database]:
     """A database as a user has it who configured nothing: a file."""
-    yield from opened(ready.store(tmp_path / "home" / "agents-manager.db"))
+    yield from opened(ready.store(tmp_path / "home" / ready.STORE))
 
 
 @pytest.fixture
 def postgres_store(postgres_url: str) -> Iterator[Database]:
-    yield from opened(ready.database(postgres_url))
+    with ready.database(postgres_url) as address:
+        yield from opened(address)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -57,19 +58,24 @@ def database_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def ready_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def ready_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database of each kind, with its tables."""
     if request.param == "sqlite":
-        return str(ready.store(tmp_path / "home" / "agents-manager.db"))
-    return ready.database(request.getfixturevalue("postgres_url"))
+        yield str(ready.store(tmp_path / "home" / ready.STORE))
+        return
+    with ready.database(request.getfixturevalue("postgres_url")) as address:
+        yield address
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def used_address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def used_address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A database of each kind that a program was once started on."""
     if request.param == "sqlite":
-        return str(ready.home(tmp_path / "home") / ready.STORE)
-    return ready.database(request.getfixturevalue("postgres_url"), opened_by_program=True)
+        yield str(ready.home(tmp_path / "home") / ready.STORE)
+        return
+    cluster = request.getfixturevalue("postgres_url")
+    with ready.database(cluster, opened_by_program=True) as address:
+        yield address
 
 
 @pytest.fixture

@@ -5,8 +5,9 @@ import asyncio
 import atexit
 import shutil
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,15 +40,18 @@ def store(path: Path) -> Path:
     return path
 
 
-def database(url: str, *, opened_by_program: bool = False) -> str:
-    """The same in the cluster; a program has put its built-in pipelines there."""
+@contextmanager
+def database(url: str, *, opened_by_program: bool = False) -> Iterator[str]:
+    """The same in the cluster, for a while; a program has put its built-in pipelines there."""
     name = f"am_{uuid4().hex}"
     with psycopg.connect(url, autocommit=True) as connection:
         # Otherwise all of it is written twice, the first time into the log.
         way = "STRATEGY FILE_COPY" if connection.info.server_version >= 150000 else ""
         template = _database(url, opened_by_program)
         connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}" {way}'.encode())
-    return _beside(url, name)
+    yield f"{url.rpartition('/')[0]}/{name}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
 @cache
@@ -86,10 +90,6 @@ def _enter(program: AbstractAsyncContextManager[Any]) -> None:
 def _copy(made: Path, to: Path) -> None:
     shutil.copyfile(made, to)
     to.chmod(0o600)
-
-
-def _beside(url: str, name: str) -> str:
-    return f"{url.rpartition('/')[0]}/{name}"
 
 
 def _scratch() -> Path:
