@@ -142,7 +142,7 @@ def test_two_processes_move_one_task(ready_address: str) -> None:
     asyncio.run(store.write(furnish))
     command = [sys.executable, "-c", MOVER, ready_address, "40"]
     processes = [subprocess.Popen(command) for _ in range(2)]
-    assert [process.wait(30) for process in processes] == [0, 0]
+    assert [process.wait(90) for process in processes] == [0, 0]
     events = asyncio.run(store.read(lambda tx: tx.events.after(0, task=TASK, limit=99)))
     store.close()
     assert [event.seq for event in events] == list(range(1, 81))
@@ -156,4 +156,4 @@ def test_several_processes_open_a_new_database_at_once(database_address: str) ->
     )
     command = [sys.executable, "-c", script, database_address]
     processes = [subprocess.Popen(command) for _ in range(4)]
-    assert [process.wait(30) for process in processes] == [0, 0, 0, 0]
+    assert [process.wait(90) for process in processes] == [0, 0, 0, 0]
