@@ -7,9 +7,17 @@ Tests call the same functions with overrides.
 import asyncio
 import json
 import secrets
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Generator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
@@ -27,10 +35,11 @@ from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry, template
 from agents_manager.domain.cost import Prices, PriceTable
 from agents_manager.domain.ids import EffectId
-from agents_manager.engine import host, processes
+from agents_manager.engine import host, lease, processes
 from agents_manager.engine.disk import FreeSpace
 from agents_manager.engine.runners import DetachedRunners
-from agents_manager.errors import InvalidConfig, StoreError
+from agents_manager.environment import Place
+from agents_manager.errors import AgentsManagerError, InvalidConfig, InvalidInput, StoreError
 from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
 from agents_manager.flow.channels.office import Office
 from agents_manager.flow.ports import (
@@ -84,6 +93,10 @@ class Program:
     settings: Settings
     services: Services
     database: Database
+    over: asyncio.Queue[AgentsManagerError] = field(
+        default_factory=asyncio.Queue[AgentsManagerError]
+    )
+    """Why it must end, once it must."""
 
 
 @asynccontextmanager
@@ -122,7 +135,6 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 await hooks.failed(services, effect_id, attempt, error, retryable=True)
 
             me = host.executor_id(settings.home)
-            among_others = services.here and services.here.host
             engine = durable.build(
                 perform,
                 crashed,
@@ -132,24 +144,46 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             )
             services = replace(services, engine=engine)
             program = replace(program, services=services)
-            dispatcher = Dispatcher(services, engine, crashed, host=among_others)
-            office = Office(services, among_others)
+            dispatcher = Dispatcher(services, engine, crashed)
+            office = Office(services, services.here and services.here.host)
             services.store.after_commit(dispatcher.wake)
             services.store.after_commit(office.wake)
-            engine.launch()
-            try:
-                async with _background(
-                    dispatcher.run(),
-                    _wake_on_change(program, dispatcher.wake),
-                    supervisor.run(services, among_others),
-                    sweep.run(program.services),
-                    settings_watch.run(services),
-                    reconcile.run(services),
-                    office.run(),
-                ):
-                    yield program
-            finally:
-                await engine.close()
+            async with _lease(program, engine.let_go) as beating:
+                engine.launch()
+                try:
+                    async with _background(
+                        *beating,
+                        dispatcher.run(),
+                        _wake_on_change(program, dispatcher.wake),
+                        supervisor.run(services),
+                        sweep.run(program.services),
+                        settings_watch.run(services),
+                        reconcile.run(services),
+                        office.run(),
+                    ):
+                        yield program
+                finally:
+                    await engine.close()
+
+
+@asynccontextmanager
+async def _lease(
+    program: Program, let_go: Callable[[], Awaitable[None]]
+) -> AsyncGenerator[Sequence[Coroutine[Any, Any, None]]]:
+    """Joins those that share the database; what is to be done to stay among them."""
+    s = program.services
+    if s.here is None:
+        yield ()
+        return
+    said = ConfigFiles(s.home).config(None).host
+    joining = lease.described(s, program.settings.place, said.name, said.labels)
+    beats = program.database.beats()
+    one = lease.Lease(s, beats, joining, let_go, program.over.put_nowait)
+    try:
+        await one.join()
+        yield (one.run(),)
+    finally:
+        await asyncio.to_thread(beats.close)
 
 
 def mounts(program: Program) -> "dict[str, ASGIApp]":
@@ -207,8 +241,14 @@ async def _background(*work: Coroutine[Any, Any, None]) -> AsyncGenerator[None]:
 def _here(settings: Settings) -> Here | None:
     """None where the database is this machine's alone."""
     if settings.database_url is None:
+        if settings.place != Place():
+            raise InvalidInput(
+                "A name, labels and a capacity are for machines that share a Postgres database;"
+                " there is none (AM_DATABASE_URL)."
+            )
         return None
-    return Here(host.executor_id(settings.home), settings.home / "projects")
+    me = host.executor_id(settings.home)
+    return Here(me, settings.home / "projects", settings.place.capacity)
 
 
 def _services(
@@ -242,7 +282,9 @@ def _services(
         ),
         setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,
-        runners=DetachedRunners(secrets=redactor.values),
+        runners=DetachedRunners(
+            secrets=redactor.values, lease=settings.home / lease.FILE if here else None
+        ),
         channels=channels(configs, push),
         browsers=push,
         redact=redactor.text,

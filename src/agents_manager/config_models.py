@@ -27,6 +27,7 @@ from agents_manager.addresses import is_number
 from agents_manager.agents.config import CONFIGS, AgentConfigs
 from agents_manager.domain.budget import Budgets, BudgetScope
 from agents_manager.domain.cost import MAX_USD, Price
+from agents_manager.domain.host import LABEL, NAME
 from agents_manager.domain.issue import REPOSITORY
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
@@ -576,6 +577,13 @@ class QuietHoursConfig(_Keys):
         )
 
 
+class HostConfig(_Keys):
+    name: str | None = Field(default=None, pattern=f"^{NAME}$")
+    """How this machine is called; as in its network where left out. No two may have one name."""
+    labels: tuple[Annotated[str, Field(pattern=f"^{LABEL}$")], ...] = ()
+    """What it has that work may need, such as `gpu` or `os=linux`."""
+
+
 class MetricsConfig(_Keys):
     open: bool = False
     """Whether `/metrics` is answered without a token, for all who reach the server."""
@@ -659,6 +667,8 @@ class Config(_Keys):
     directory's file only."""
     retention: RetentionConfig = RetentionConfig()
     """How long things are kept; null keeps for ever. In the data directory's file only."""
+    host: HostConfig = HostConfig()
+    """This machine, where several share a Postgres database. In the data directory's file only."""
     metrics: MetricsConfig = MetricsConfig()
     """The figures at `/metrics`. In the data directory's file only."""
     retries: RetriesConfig = RetriesConfig()
@@ -737,6 +747,7 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
         models: dict[str, type[BaseModel]] = {
             "checks": CheckConfig,
             "limits": LimitsConfig,
+            "host": HostConfig,
             "budgets": BudgetsConfig,
             "review": ReviewConfig,
             "roles": RoleConfig,

@@ -13,6 +13,16 @@ if TYPE_CHECKING:
 TOLD = ("AM_DATABASE_URL", "AM_PLUGINS", "AM_LOG", "AM_LOG_FORMAT")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What a machine is started as, where several share a database; what is left out is as its
+    configuration says."""
+
+    name: str | None = None
+    labels: tuple[str, ...] = ()
+    capacity: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What one process needs to know before it can begin."""
@@ -21,6 +31,7 @@ class Settings:
     database_url: str | None
     plugins: tuple[str, ...] | None = None
     """The packages whose plugins are used; None for all that are installed."""
+    place: Place = Place()
 
     @property
     def database(self) -> str | Path:

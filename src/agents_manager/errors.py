@@ -128,6 +128,10 @@ class TokenNotFound(NotFound):
     """There is no such token or session."""
 
 
+class HostNotFound(NotFound):
+    """There is no such machine."""
+
+
 class Conflict(AgentsManagerError):
     """The request does not fit the present state."""
 
@@ -192,6 +196,14 @@ class IdempotencyMismatch(Conflict):
 
 class HostLocked(Conflict):
     """Another server already works on this data directory."""
+
+
+class HostNameTaken(Conflict):
+    """Another machine has this name."""
+
+
+class HostReplaced(Conflict):
+    """This machine was given up by others, or another start of it goes on in its place."""
 
 
 class NotAllowed(AgentsManagerError):

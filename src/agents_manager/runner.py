@@ -34,6 +34,9 @@ DRAIN_S = 1.0
 KILL_S = 30.0
 """After this long a process that survives SIGKILL hangs in the kernel and is reported instead."""
 LOCK_S = 2.0
+LEASE_LOOK_S = 5.0
+FIRST_LEASE_S = 5.0
+"""How long a file that is not there yet is waited for."""
 STDERR_BYTES = 1024 * 1024
 CHUNK = 64 * 1024
 MASK = b"[redacted]"
@@ -125,7 +128,8 @@ def run(
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
     pid, stdout, stderr = start(job, umask)
-    watch = Watch(pid, {stdout: output, stderr: errors}, signals, turns)
+    lease = Lease(job["lease"]) if job.get("lease") else None
+    watch = Watch(pid, {stdout: output, stderr: errors}, signals, turns, lease)
     reason = watch.follow(float(limits["timeout_s"]), limits["silence_s"])
     survivors = watch.end(reason, getattr(signal, job.get("stop_signal", "SIGTERM")))
     output.close()
@@ -214,6 +218,29 @@ class Signals:
 
     def clear(self) -> None:
         os.read(self.fd, CHUNK)
+
+
+class Lease:
+    """Until when the agent may work: a time in a file that is written again and again, on a clock
+    that goes on while the machine sleeps. Where it is not, others do the work from then on."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._until = self._now() + FIRST_LEASE_S
+
+    @property
+    def over(self) -> bool:
+        if self._now() < self._until:
+            return False
+        try:
+            with open(self._path, encoding="ascii") as file:
+                self._until = float(file.read())
+        except (OSError, ValueError):
+            return True
+        return self._now() >= self._until
+
+    def _now(self) -> float:
+        return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class Turns:
@@ -339,8 +366,16 @@ class Sink:
 class Watch:
     """The agent while it runs: its output on the way to the files, and its end."""
 
-    def __init__(self, pid: int, pipes: dict[int, Sink], signals: Signals, turns: Turns) -> None:
+    def __init__(
+        self,
+        pid: int,
+        pipes: dict[int, Sink],
+        signals: Signals,
+        turns: Turns,
+        lease: Lease | None = None,
+    ) -> None:
         self.exit_code: int | None = None
+        self._lease = lease
         self._pid = pid
         self._pipes = pipes
         self._signals = signals
@@ -364,7 +399,10 @@ class Watch:
                 return "timeout"
             if now >= quiet_at:
                 return "stalled"
-            self._turn(min(deadline, quiet_at))
+            if self._lease is not None and self._lease.over:
+                return "interrupted"
+            look_at = deadline if self._lease is None else now + LEASE_LOOK_S
+            self._turn(min(deadline, quiet_at, look_at))
         return "exited"
 
     def end(self, reason: str, polite: int) -> list[int]:

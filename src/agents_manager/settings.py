@@ -72,7 +72,7 @@ SHARED = frozenset(
 )
 """Keys of an agent that are the project's where the agent's entry leaves them out."""
 OF_THE_MACHINE = (
-    *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",)),
+    *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",), ("host",)),
     # A repository has no say in what keeps its agents.
     ("sandbox",),
     # Nor in who may read the figures of the program.

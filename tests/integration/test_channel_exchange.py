@@ -24,6 +24,7 @@ from tests.asking import Clock
 from tests.channel_players import ANN as ANN_ID
 from tests.channel_players import STRANGER, MemoryChannel
 from tests.channel_scene import AtOnce, Exchange, configure, exchange, notifications
+from tests.machines import machine
 from tests.worlds import ANN
 
 ONE = {"questions": [{"id": "q1", "question": "Which colour?", "options": ["Red", "Blue"]}]}
@@ -522,7 +523,7 @@ async def test_two_machines_never_bring_the_same(
         await scene.asking(payload=ONE)
         await scene.route()
         one, two = Postman(scene.s, channel, "one"), Postman(scene.s, channel, "two")
-        await scene.s.store.write(lambda tx: tx.hosts.beat("one", scene.clock.now()))
+        await scene.s.store.write(lambda tx: tx.hosts.join(machine("one")))
         sending = asyncio.create_task(one.step())
         while (await scene.rows())[0].state is not DeliveryState.SENDING:
             await asyncio.sleep(0.01)

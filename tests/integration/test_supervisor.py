@@ -4,24 +4,18 @@ event, none for ever."""
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import text
 
-from agents_manager import bootstrap
-from agents_manager.domain.ids import EffectId
 from agents_manager.domain.run import Limits, Run, RunStatus
-from agents_manager.domain.task import EffectRow, Task
-from agents_manager.engine.dispatcher import Dispatcher
+from agents_manager.domain.task import Task
 from agents_manager.flow import admission, repairs, supervisor, tasks, watchdog
-from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.places import job_dir
 from agents_manager.flow.watchdog import Seen, Watchdog
-from agents_manager.settings import Settings
-from agents_manager.store.database import Database
 from tests import repos
 from tests.worlds import ANN, GREETING, World
 
@@ -260,96 +254,3 @@ async def test_a_worktree_of_nobody_goes_only_if_nothing_is_lost_by_it(world: Wo
     assert {t["path"]: t["removed"] for t in told} == {str(clean): True, str(dirty): False}
     assert len(told) == 2, "each is told once"
     await world.settled(three[2])
-
-
-@pytest.fixture
-async def client(any_store: Database, tmp_path: Path) -> AsyncIterator[Services]:
-    """Everything but an engine: what it would perform stays as it is."""
-    settings = Settings(tmp_path / "client", None)
-    async with bootstrap.client(settings, store=any_store) as program:
-        yield program.services
-
-
-async def performed_by(s: Services, repo: Path, host: str, *, begun: bool) -> Run:
-    """A run that a machine was at when it died, or was about to begin."""
-    project = await tasks.add_project(s, repo, None, None)
-    new = tasks.NewTask(title="Add greeting", pipeline="simple")
-    task = await tasks.create(s, project, new, ANN)
-    await tasks.move(s, task.id, ANN)
-
-    def write(tx: Tx) -> Run:
-        (run,) = tx.runs.live(task.id)
-        now = s.clock.now()
-        tx.effects.update(run.effect_id, status="started", host=host)
-        if begun:
-            tx.runs.update(run.id, status=RunStatus.RUNNING, started_at=now, agent="scripted")
-        tx.hosts.beat(host, now)
-        return run
-
-    return await s.store.write(write)
-
-
-async def long_ago(s: Services, host: str) -> None:
-    then = s.clock.now() - supervisor.DEAD_AFTER
-    await s.store.write(lambda tx: tx.hosts.beat(host, then))
-
-
-async def test_a_run_of_a_machine_that_died_is_tried_again_elsewhere(
-    client: Services, repo: Path
-) -> None:
-    run = await performed_by(client, repo, "dead", begun=True)
-    assert await supervisor.hosts(client, "mine") == []
-    await long_ago(client, "dead")
-    assert await supervisor.hosts(client, "mine") == [run.effect_id]
-    assert await supervisor.hosts(client, "mine") == []
-
-    def read(tx: Tx) -> tuple[list[Run], list[str], EffectRow]:
-        told = tx.events.of_task(run.task_id, after_seq=0, limit=100)
-        repaired = [e.summary for e in told if e.type == "task.repaired"]
-        return tx.runs.of_task(run.task_id), repaired, tx.effects.get(run.effect_id)
-
-    (failed, again), told, effect = await client.store.read(read)
-    assert failed.error is not None
-    assert (failed.error.error_class, again.status) == ("interrupted", RunStatus.QUEUED)
-    assert effect.status == "failed"
-    why = "The machine dead has not been heard of for 3 min. The run it had ends as interrupted."
-    assert told == [why]
-
-
-async def test_what_a_machine_that_died_had_not_begun_is_begun_elsewhere(
-    client: Services, repo: Path
-) -> None:
-    run = await performed_by(client, repo, "dead", begun=False)
-    await long_ago(client, "dead")
-    assert await supervisor.hosts(client, "mine") == [run.effect_id]
-    effect = await client.store.read(lambda tx: tx.effects.get(run.effect_id))
-    assert (effect.status, effect.attempt, effect.host) == ("pending", 2, None)
-
-
-class Noted:
-    """An engine that notes what it is to perform."""
-
-    def __init__(self) -> None:
-        self.begun: list[str] = []
-
-    async def start(self, effect_id: EffectId, attempt: int) -> None:
-        self.begun.append(effect_id)
-
-    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
-        return None
-
-
-async def test_a_machine_leaves_alone_what_another_performs(client: Services, repo: Path) -> None:
-    run = await performed_by(client, repo, "other", begun=False)
-    engine = Noted()
-
-    async def crashed(*_: object) -> None:
-        raise AssertionError
-
-    def dispatcher(host: str) -> Dispatcher:
-        return Dispatcher(client, engine, crashed, host=host)
-
-    await dispatcher("mine").sweep()
-    assert engine.begun == []
-    await dispatcher("other").sweep()
-    assert engine.begun == [run.effect_id]

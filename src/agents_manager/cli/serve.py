@@ -4,7 +4,7 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +82,25 @@ def serve_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+_PLACE_OPTIONS = (
+    click.option("--name", help="How this machine is called among those that share a database."),
+    click.option("--label", "labels", multiple=True, help="What it has, such as gpu or os=linux."),
+    click.option(
+        "--capacity", type=click.IntRange(1), help="How many agents may work on it; limits.host."
+    ),
+)
+
+
+def place_options(command: Callable[..., None]) -> Callable[..., None]:
+    """What a machine is among others."""
+    for option in reversed(_PLACE_OPTIONS):
+        command = option(command)
+    return command
+
+
 @click.command()
 @serve_options
+@place_options
 @click.option("--expose", is_flag=True, help="Say how to reach it from elsewhere, and end.")
 @as_json
 def serve(
@@ -94,9 +111,10 @@ def serve(
     key: Path | None,
     expose: bool,
     as_json: bool,
+    **machine: Any,
 ) -> None:
     """Run the server: HTTP and engine in one process."""
-    from agents_manager import settings
+    from agents_manager import environment, settings
 
     output = Output(as_json=as_json)
     if expose:
@@ -104,13 +122,13 @@ def serve(
         return
     together(certificate, key)
     exposure = Exposure(public_url, (certificate, key) if certificate and key else None)
-    place = settings.from_environment()
+    place = replace(settings.from_environment(), place=environment.Place(**machine))
 
     def ready(address: str, login: str) -> None:
         token = place.home / "token"
         document = {"address": address, "login": login, "home": place.home, "token_file": token}
         head = title(f"Agents Manager is at {address}")
-        output.show(document, lambda: [head, *log_in(login, token), Line(), *_about(place.home)])
+        output.show(document, lambda: [head, *log_in(login, token), Line(), *_about(place)])
 
     session.run(output, lambda: serving(place, host or HOST, port, ready, exposure=exposure))
 
@@ -121,13 +139,14 @@ def together(certificate: Path | None, key: Path | None) -> None:
 
 
 @click.command()
+@place_options
 @as_json
-def worker(as_json: bool) -> None:
+def worker(as_json: bool, **machine: Any) -> None:
     """Run the engine alone, without HTTP."""
-    from agents_manager import settings
+    from agents_manager import environment, settings
 
     output = Output(as_json=as_json)
-    place = settings.from_environment()
+    place = replace(settings.from_environment(), place=environment.Place(**machine))
     session.run(output, lambda: _working(place, output))
 
 
@@ -152,7 +171,7 @@ async def serving(
     chosen = settings.DEFAULT_PORT if port is None else port
     owner = settings.user_name()
     async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
-        extra: list[asyncio.Task[None]] = []
+        extra: list[asyncio.Task[None]] = [group.create_task(_must_end(program))]
 
         async def announce(address: str) -> None:
             where = server.address_of(place.home) or address
@@ -180,14 +199,26 @@ async def _working(place: "Settings", output: Output) -> None:
     from agents_manager import bootstrap
 
     _keep_log("warning")
-    async with bootstrap.worker(place):
+    async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
         told = asyncio.Event()
+        over = group.create_task(_must_end(program))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
-        text = f"The engine works on {place.home}. Ctrl-C ends it; running agents go on."
+        text = f"The engine works on {place.home}. Ctrl-C ends it; {_go_on(place)}."
         output.show({"home": place.home}, lambda: [Line(text)])
         await told.wait()
+        over.cancel()
+
+
+async def _must_end(program: "Program") -> None:
+    raise await program.over.get()
+
+
+def _go_on(place: "Settings") -> str:
+    if place.database_url is None:
+        return "running agents go on"
+    return "running agents go on if it is started again within 30 s"
 
 
 def _keep_log(level: str) -> None:
@@ -213,5 +244,5 @@ def log_in(link: str, token: Path) -> list[Line]:
     ]
 
 
-def _about(home: Path) -> list[Line]:
-    return [Line(f"Data is in {home}. Ctrl-C ends the server; running agents go on.")]
+def _about(place: "Settings") -> list[Line]:
+    return [Line(f"Data is in {place.home}. Ctrl-C ends the server; {_go_on(place)}.")]

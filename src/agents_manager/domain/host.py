@@ -1,5 +1,6 @@
 """The machines that perform effects, where several share a database."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +19,33 @@ class HostState(StrEnum):
     DRAINING = "draining"
     """Finishes what it has and takes nothing new."""
     LEFT = "left"
-    """Was ended by its user; what it had is taken over once its lease is over."""
+    """Was sent away by somebody: it ends, and others take over what it had."""
+
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}"
+LABEL = r"[A-Za-z0-9][A-Za-z0-9._/-]{0,62}(=[A-Za-z0-9._/-]{0,63})?"
+
+
+def is_name(text: str) -> bool:
+    return re.fullmatch(NAME, text) is not None
+
+
+def is_label(text: str) -> bool:
+    """Such as `gpu` or `os=linux`."""
+    return re.fullmatch(LABEL, text) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """What a machine says of itself as it starts."""
+
+    id: str
+    name: str
+    version: str
+    """Of the program."""
+    labels: Sequence[str]
+    capacity: int
+    """How many agents it works with at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +59,24 @@ class Host:
     """How many agents it works with at once; None: it has not said."""
     state: HostState = HostState.UP
     epoch: int = 0
-    """Counts its starts: a machine whose epoch is another by now was replaced."""
+    """Counts its starts, and how often it was given up: what an earlier one of them writes is
+    refused."""
     started_at: datetime | None = None
     seen_at: datetime
     """By the clock of the database."""
     free_disk_mb: int | None = None
 
     def alive(self, now: datetime) -> bool:
-        return now - self.seen_at < DEAD_AFTER
+        """Whether it keeps what it has."""
+        return self.state is not HostState.LEFT and now - self.seen_at < DEAD_AFTER
 
     def suits(self, wanted: Collection[str]) -> bool:
         return set(wanted) <= set(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One time at work of a machine: from its start until it ends, or is given up by others."""
+
+    host: str
+    epoch: int

@@ -7,6 +7,10 @@ from pathlib import Path
 MB = 1_000_000
 
 
+def free_mb(folder: Path) -> int:
+    return shutil.disk_usage(folder).free // MB
+
+
 class FreeSpace:
     def __init__(self, folder: Path, least_mb: Callable[[], int]) -> None:
         self._folder = folder
@@ -14,7 +18,7 @@ class FreeSpace:
 
     def shortage(self) -> str | None:
         least = self._least_mb()
-        free = shutil.disk_usage(self._folder).free // MB
+        free = free_mb(self._folder)
         if free >= least:
             return None
         return (

@@ -11,7 +11,7 @@ import structlog
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow
 from agents_manager.flow import admission
-from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.ports import Services, Tx, acting
 
 log = structlog.get_logger()
 
@@ -30,15 +30,14 @@ class Dispatcher:
         services: Services,
         workflows: Workflows,
         crashed: Callable[[EffectId, int, str], Awaitable[None]],
-        *,
-        host: str | None,
     ) -> None:
         self._services = services
         self._store = services.store
         self._workflows = workflows
         self._crashed = crashed
         self._clock = services.clock
-        self._host = host
+        self._here = services.here
+        self._host = services.here and services.here.host
         self._awake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -53,10 +52,11 @@ class Dispatcher:
         while True:
             self._awake.clear()
             try:
-                if self._loop.time() - last_sweep >= SWEEP_S:
-                    await self.sweep()
-                    last_sweep = self._loop.time()
-                pause = await self.dispatch()
+                with acting(self._here):
+                    if self._loop.time() - last_sweep >= SWEEP_S:
+                        await self.sweep()
+                        last_sweep = self._loop.time()
+                    pause = await self.dispatch()
                 self._services.heartbeat.at = self._loop.time()
             except Exception:  # The supervisor tick: a hiccup must not end it.
                 log.exception("dispatcher.failed")
@@ -70,6 +70,8 @@ class Dispatcher:
     async def dispatch(self) -> float:
         """Hands out what is due and may begin; returns for how long nothing more will be. What is
         handed out is a commit, after which this is called again."""
+        if self._here is not None and not self._here.tenure.held:
+            return SWEEP_S
         now = self._clock.now()
         due, pause = await self._store.read(lambda tx: self._look(tx, now))
         if due:

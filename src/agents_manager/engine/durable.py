@@ -88,13 +88,17 @@ class Durable:
     async def forget(self, workflows: Sequence[str]) -> None:
         await DBOS.delete_workflows_async(list(workflows))
 
-    async def close(self) -> None:
-        """Lets go of what is under way: it stays pending and goes on at the next launch."""
+    async def let_go(self) -> None:
+        """Of all that is under way; to the engine it stays pending."""
         live = set(self._live)
         for task in live:
             task.cancel()
         if live:
             await asyncio.wait(live, timeout=CLOSE_S)
+
+    async def close(self) -> None:
+        """What is under way goes on at the next launch."""
+        await self.let_go()
         # DBOS makes the loop's default executor its own, and closes it.
         loop = asyncio.get_running_loop()
         with ThreadPoolExecutor(1, "engine-close") as thread:

@@ -75,14 +75,21 @@ class ExitFile(BaseModel):
 
 
 class DetachedRunners:
-    def __init__(self, argv: Sequence[str] = PROGRAM, secrets: Sequence[str] = ()) -> None:
-        """`secrets` are kept out of what is printed, besides those that the agent is given."""
+    def __init__(
+        self,
+        argv: Sequence[str] = PROGRAM,
+        secrets: Sequence[str] = (),
+        lease: Path | None = None,
+    ) -> None:
+        """`secrets` are kept out of what is printed, besides those that the agent is given. `lease`
+        is the file that says until when agents may work, where others take over from then on."""
         self._argv = tuple(argv)
         self._secrets = tuple(secrets)
+        self._lease = lease
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
 
     async def start_or_adopt(self, job: Job) -> None:
-        if await asyncio.to_thread(_must_start, job):
+        if await asyncio.to_thread(_must_start, job, self._lease):
             child = await asyncio.to_thread(self._spawn, job)
             running = {d: c for d, c in self._children.items() if c.returncode is None}
             self._children = {**running, job.dir: child}
@@ -155,14 +162,14 @@ class DetachedRunners:
 # ------------------------------------------------------------------------------------ the directory
 
 
-def _must_start(job: Job) -> bool:
+def _must_start(job: Job, lease: Path | None) -> bool:
     """Writes the directory, unless it has or had a runner already."""
     folder = job.dir
     if _read(folder / "exit.json", ExitFile) is not None:
         return False
     runner = _read(folder / "runner.json", RunnerFile)
     if runner is None:
-        _write_job(job)
+        _write_job(job, lease)
         return True
     if not processes.is_alive(runner):
         _settle(folder, "lost")
@@ -174,7 +181,7 @@ def _must_start(job: Job) -> bool:
     return False
 
 
-def _write_job(job: Job) -> None:
+def _write_job(job: Job, lease: Path | None) -> None:
     for folder in (job.dir, *job.folders, *job.needs.shown):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():
@@ -190,6 +197,7 @@ def _write_job(job: Job) -> None:
         "limits": job.limits.model_dump(),
         "stop_signal": job.stop_signal,
         "turn_type": job.turn_type,
+        "lease": None if lease is None else str(lease),
     }
     _write(job.dir / "job.json", json.dumps(content))
 

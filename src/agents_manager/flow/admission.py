@@ -17,9 +17,15 @@ NO_ROOM = "The disk has too little room left for another agent (limits.freeDiskM
 """Without the number, which changes all the time; the event has it."""
 
 
+def capacity(s: Services) -> int:
+    """How many agents may work at a time on this machine."""
+    said = s.here.capacity if s.here else None
+    return said or s.configs.host_limit()
+
+
 def full(s: Services, running: int) -> str | None:
     """Why no agent may begin on this machine, where so many are at work; None if one may."""
-    most = s.configs.host_limit()
+    most = capacity(s)
     if running >= most:
         return f"This machine has {running} of {most} agents at work."
     return NO_ROOM if s.disk.shortage() else None

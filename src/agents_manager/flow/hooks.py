@@ -23,6 +23,7 @@ from agents_manager.errors import (
     AgentsManagerError,
     ForgeUnavailable,
     HookFailed,
+    HostReplaced,
     NotFound,
     RunNotFound,
     SecretFound,
@@ -41,9 +42,9 @@ from agents_manager.flow import (
     transitions,
 )
 from agents_manager.flow.channels import router
-from agents_manager.flow.ports import Services, Steps, Tx
+from agents_manager.flow.ports import Services, Steps, Tx, acting
 from agents_manager.flow.runs import checking, close, lifecycle
-from agents_manager.flow.settling import finish, task_and_project
+from agents_manager.flow.settling import finish, may_perform, task_and_project
 
 log = structlog.get_logger()
 
@@ -63,12 +64,14 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
         row = await s.store.read(lambda tx: tx.effects.get(effect_id))
     except NotFound:
         return
-    if row.status not in OPEN_EFFECTS or row.attempt != attempt:
+    if row.status not in OPEN_EFFECTS or row.attempt != attempt or not may_perform(s, row):
         return
-    with structlog.contextvars.bound_contextvars(**_ids(row)):
+    with acting(s.here), structlog.contextvars.bound_contextvars(**_ids(row)):
         log.info("effect.begun", kind=row.kind, attempt=attempt)
         try:
             await _perform(row, s, steps)
+        except HostReplaced as error:
+            log.warning("effect.taken_over", kind=row.kind, attempt=attempt, reason=error.message)
         except AgentsManagerError as error:
             away = error if isinstance(error, ForgeUnavailable) else None
             held = error if isinstance(error, SecretFound) else None

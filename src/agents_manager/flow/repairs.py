@@ -49,7 +49,7 @@ def live(tx: Tx) -> list[Run]:
 async def processes(s: Services) -> list[RunId]:
     """Ends agents that work for a run that is over or was never heard of; the runs they had."""
     ended: list[RunId] = []
-    for folder in await asyncio.to_thread(_unfinished, s.jobs_dir):
+    for folder in await asyncio.to_thread(unfinished, s.jobs_dir):
         run_id = RunId(folder.parent.name)
         if await s.runners.pulse(folder) is None:
             continue
@@ -64,7 +64,8 @@ async def processes(s: Services) -> list[RunId]:
     return ended
 
 
-def _unfinished(jobs: Path) -> list[Path]:
+def unfinished(jobs: Path) -> list[Path]:
+    """The folders of jobs that had a runner and have not ended."""
     turns = (folder for name in map(str, TURNS) for folder in jobs.glob(f"*/{name}"))
     return [f for f in turns if (f / "runner.json").exists() and not (f / "exit.json").exists()]
 
@@ -116,26 +117,6 @@ async def _end(s: Services, run: Run) -> None:
             close.fail(tx, s, run.id, error)
 
     await s.store.write(write)
-
-
-def taken_over(tx: Tx, s: Services, effect: EffectRow, why: str) -> None:
-    """Of what a dead machine performed: the agent was there, so its run is over; one that had not
-    begun, and every other effect, is performed again elsewhere."""
-    row = tx.effects.get(effect.id)
-    if row.status != "started" or row.attempt != effect.attempt or row.host != effect.host:
-        return
-    if row.kind != "start_agent":
-        _told(tx, s, row.task_id, why, f"{row.kind} is performed by another.")
-        return
-    run = tx.runs.get(RunId(row.payload["run_id"]))
-    if run.status is RunStatus.QUEUED:
-        _told(tx, s, row.task_id, why, "The agent is started by another.")
-        again = {"status": "pending", "attempt": row.attempt + 1, "host": None}
-        tx.effects.update(row.id, due_at=s.clock.now(), **again)
-        return
-    _told(tx, s, row.task_id, why, "The run it had ends as interrupted.")
-    tx.effects.update(row.id, status="failed", error=why, finished_at=s.clock.now())
-    close.fail(tx, s, run.id, AgentError(error=why, error_class=ErrorClass.INTERRUPTED))
 
 
 def _queue_again(tx: Tx, s: Services, run_id: RunId) -> None:

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
 from pathlib import Path
 
 import structlog
 
 from agents_manager.domain import event, names
+from agents_manager.domain.host import BEAT_S
 from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
-from agents_manager.flow import hooks, liveness, planning, repairs, timers
+from agents_manager.flow import liveness, planning, repairs, takeover, timers
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.memory import freshness
 from agents_manager.flow.ports import Services, Tx
@@ -23,22 +23,20 @@ log = structlog.get_logger()
 EVERY_S = 30.0
 TIMERS_S = 1.0
 MOST_WAITING = 200
-DEAD_AFTER = timedelta(minutes=3)
-"""More than the clocks of two machines may differ."""
 
 
-async def run(s: Services, host: str | None) -> None:
-    """For ever; the first look is at the start, for what a crash or a restore left. `host` is the
-    name of this machine where several share a database."""
+async def run(s: Services) -> None:
+    """For ever; the first look is at the start, for what a crash or a restore left."""
     loop = asyncio.get_running_loop()
     watchdog = Watchdog()
-    next_look = loop.time()
+    next_look = next_hosts = loop.time()
     while True:
         await _safely(lambda: timers.fire(s))
+        if s.here is not None and loop.time() >= next_hosts:
+            next_hosts = loop.time() + BEAT_S
+            await _safely(lambda: takeover.look(s))
         if loop.time() >= next_look:
             next_look = loop.time() + EVERY_S
-            if host is not None:
-                await _safely(lambda: hosts(s, host))
             await _safely(lambda: timers.remind(s))
             await _safely(lambda: watchdog.look(s, loop.time()))
             for one in LOOKS:
@@ -69,26 +67,6 @@ async def look(s: Services) -> list[TaskId]:
             log.warning("supervisor.cannot_repair", task=task_id, error=error.message)
             await s.store.write(lambda tx, t=task_id: liveness.tell(tx, s, t))
     return found
-
-
-async def hosts(s: Services, mine: str) -> list[EffectId]:
-    """Says that this machine is alive, and takes over what one performed that is not any more."""
-    now = s.clock.now()
-    await s.store.write(lambda tx: tx.hosts.beat(mine, now))
-    lost = await s.store.read(lambda tx: _of_the_dead(tx, now))
-    for effect in lost:
-        why = f"The machine {effect.host} has not been heard of for {DEAD_AFTER.seconds // 60} min."
-        await s.store.write(lambda tx, e=effect, w=why: repairs.taken_over(tx, s, e, w))
-        if effect.kind != "start_agent":
-            await hooks.failed(s, effect.id, effect.attempt, why, retryable=True)
-    return [effect.id for effect in lost]
-
-
-def _of_the_dead(tx: Tx, now: datetime) -> list[EffectRow]:
-    seen = tx.hosts.seen()
-    alive = {name for name, at in seen.items() if now - at < DEAD_AFTER}
-    started = tx.effects.started()
-    return [e for e in started if e.host is not None and e.host not in alive]
 
 
 async def worktrees(s: Services) -> list[str]:

@@ -105,14 +105,23 @@ def _unixepoch(*arguments: str) -> float:
 def postgres_engines(url: URL) -> Engines:
     url = url.set(drivername="postgresql+psycopg")
     return Engines(
-        writer=_postgres_engine(url, "READ COMMITTED", 1, exclusive=True),
-        reader=_postgres_engine(url, "REPEATABLE READ", READERS, exclusive=False),
+        writer=postgres_engine(url, "READ COMMITTED", 1, exclusive=True),
+        reader=postgres_engine(url, "REPEATABLE READ", READERS, readonly=True),
         where=url.set(drivername="postgresql").render_as_string(hide_password=True),
         path=None,
     )
 
 
-def _postgres_engine(url: URL, isolation: Any, pool_size: int, *, exclusive: bool) -> Engine:
+def postgres_engine(
+    url: URL,
+    isolation: Any,
+    pool_size: int,
+    *,
+    exclusive: bool = False,
+    readonly: bool = False,
+    lock_timeout_s: int = BUSY_TIMEOUT_S,
+) -> Engine:
+    """With `exclusive`, a transaction is alone among all of this kind."""
     engine = create_engine(
         url,
         isolation_level=isolation,
@@ -129,9 +138,9 @@ def _postgres_engine(url: URL, isolation: Any, pool_size: int, *, exclusive: boo
         # By SET, as connection poolers refuse start-up options.
         for setting in (
             "timezone = 'UTC'",
-            f"lock_timeout = '{BUSY_TIMEOUT_S}s'",
+            f"lock_timeout = '{lock_timeout_s}s'",
             f"idle_in_transaction_session_timeout = '{IDLE_TIMEOUT_S}s'",
-            f"default_transaction_read_only = {'off' if exclusive else 'on'}",
+            f"default_transaction_read_only = {'on' if readonly else 'off'}",
         ):
             connection.execute(f"SET {setting}")
         connection.commit()

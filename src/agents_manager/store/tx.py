@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import structlog
 
+from agents_manager.errors import HostReplaced
 from agents_manager.flow import ports
 from agents_manager.flow.ports import Here
 from agents_manager.meters import Times
@@ -17,6 +18,7 @@ from agents_manager.redaction import NOTHING, Redactor
 from agents_manager.store import watch
 from agents_manager.store.access import Access
 from agents_manager.store.audit import Audit
+from agents_manager.store.beats import Beats
 from agents_manager.store.board import Board
 from agents_manager.store.catalog import Parsed, Pipelines, Projects
 from agents_manager.store.deliveries import Deliveries
@@ -104,6 +106,11 @@ class Database:
             return watch.postgres(self.engines.writer.url)
         return watch.sqlite(self.engines.path, poll_s)
 
+    def beats(self) -> Beats:
+        """Of the machine that this is; several must share the database."""
+        assert self._here is not None, "one machine alone tells nobody that it lives"
+        return Beats(self.engines.writer.url, self.engines.where, self._here.host)
+
     def close(self) -> None:
         """Waits for the transactions that were begun."""
         self._writer.shutdown()
@@ -115,6 +122,7 @@ class Database:
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
             tx = Tx(Session(connection, self._redactor), self._parsed, self._here)
+            _refuse_replaced(tx)
             result = fn(tx)
             if tx.wrote and self.engines.path is None:
                 connection.exec_driver_sql(watch.NOTIFY)
@@ -139,6 +147,16 @@ class Database:
                 return fn(Tx(Session(connection), self._parsed, self._here))
         finally:
             self.times.note(time.monotonic() - begun, "read")
+
+
+def _refuse_replaced(tx: Tx) -> None:
+    """In the transaction itself: who gives a machine up and takes its work writes alone, too."""
+    term = ports.ACTING.get()
+    if term is not None and not tx.hosts.holds(term):
+        raise HostReplaced(
+            "Others have given this machine up and taken over its work, so what it came to is not"
+            " written."
+        )
 
 
 async def _run(executor: Executor, call: Callable[[], T]) -> T:

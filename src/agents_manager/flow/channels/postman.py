@@ -25,7 +25,6 @@ FIRST_PAUSE_S = 1.0
 LONGEST_PAUSE_S = 300.0
 PATIENCE_S = 60.0
 """For how long a platform may take for one message."""
-DEAD_AFTER = timedelta(minutes=3)
 
 
 @dataclass(slots=True)
@@ -59,10 +58,9 @@ class Postman:
 
     def _recover(self, tx: Tx) -> None:
         now = self.s.clock.now()
-        seen = tx.hosts.seen()
+        alive = tx.hosts.alive()
         for row in tx.deliveries.sending(self.channel.name):
-            other = row.host not in (None, self.host)
-            if other and row.host in seen and now - seen[str(row.host)] < DEAD_AFTER:
+            if row.host != self.host and row.host in alive:
                 continue
             again = {"state": DeliveryState.PENDING, "repeat": True, "host": None, "due_at": now}
             tx.deliveries.update(row.id, **again)

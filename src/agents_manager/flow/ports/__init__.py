@@ -48,7 +48,6 @@ from agents_manager.flow.ports.configs import (
 from agents_manager.flow.ports.engine import (
     Ended,
     EngineRows,
-    Here,
     Job,
     Needs,
     Perform,
@@ -67,6 +66,7 @@ from agents_manager.flow.ports.forges import (
     OwnReview,
     Sighting,
 )
+from agents_manager.flow.ports.hosts import ACTING, Here, Tenure, acting, boot_time
 from agents_manager.flow.ports.knowledge import Knowledge
 from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
 from agents_manager.flow.ports.services import Clock, Disk, Heartbeat, Ids, Reachable, Services
@@ -113,6 +113,7 @@ from agents_manager.flow.ports.workspaces import (
 )
 
 __all__ = [
+    "ACTING",
     "ANY_MODE",
     "GITHUB",
     "Access",
@@ -206,6 +207,7 @@ __all__ = [
     "Subscription",
     "T",
     "Tasks",
+    "Tenure",
     "Trouble",
     "Turn",
     "Tx",
@@ -214,4 +216,6 @@ __all__ = [
     "WorkspaceRules",
     "Workspaces",
     "Written",
+    "acting",
+    "boot_time",
 ]

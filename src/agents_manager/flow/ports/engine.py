@@ -73,14 +73,15 @@ class Ended:
     """How a job ended."""
 
     reason: str
-    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `budget`, `lost`
-    when the runner itself was killed, or `refused` when it could not read its job."""
+    """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `budget`,
+    `interrupted` when the machine was cut off from the database, `lost` when the runner itself was
+    killed, or `refused` when it could not read its job."""
     exit_code: int | None
     output_bytes: int
     truncated: bool
 
 
-StopReason = Literal["cancelled", "timeout", "stalled", "budget"]
+StopReason = Literal["cancelled", "timeout", "stalled", "budget", "interrupted"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +105,3 @@ class Runners(Protocol):
 
 
 Perform = Callable[[EffectId, int, Steps], Awaitable[None]]
-
-
-@dataclass(frozen=True, slots=True)
-class Here:
-    """The machine that asks, where several share a database."""
-
-    host: str
-    projects: Path
-    """The folder of clones of projects that lie nowhere else on it."""

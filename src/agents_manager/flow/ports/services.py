@@ -12,8 +12,9 @@ from agents_manager.flow.ports.agents import Agents
 from agents_manager.flow.ports.channels import Browsers, Channel
 from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
-from agents_manager.flow.ports.engine import EngineRows, Here, Runners
+from agents_manager.flow.ports.engine import EngineRows, Runners
 from agents_manager.flow.ports.forges import Forges
+from agents_manager.flow.ports.hosts import Here
 from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
 from agents_manager.flow.ports.workspaces import Workspaces

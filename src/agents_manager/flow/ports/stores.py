@@ -23,7 +23,7 @@ from agents_manager.domain.budget import BudgetScope, Grant
 from agents_manager.domain.cost import By, CostReport, Spent, StatsReport
 from agents_manager.domain.delivery import Delivery, Stranger
 from agents_manager.domain.event import Event, Logged
-from agents_manager.domain.host import Host
+from agents_manager.domain.host import Host, HostState, Joining, Term
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.performance import Ran, Reviewed
 from agents_manager.domain.phase import Phase
@@ -470,17 +470,40 @@ class OldThings(Protocol):
 class Hosts(Protocol):
     """The machines that perform effects, where several share a database."""
 
-    def beat(self, host: str, now: datetime) -> None:
-        """Notes that a machine is alive."""
-        ...
-
-    def seen(self) -> Mapping[str, datetime]:
-        """When each was last alive."""
+    def now(self) -> datetime:
+        """By the clock of the database, as all times of machines are."""
         ...
 
     def all(self) -> list[Host]:
         """By name."""
         ...
+
+    def alive(self) -> Mapping[str, Host]:
+        """By id: those that keep what they have."""
+        ...
+
+    def find(self, name_or_id: str) -> Host: ...
+    def join(self, joining: Joining, state: HostState = HostState.UP) -> Host:
+        """Begins a new time at work; HostNameTaken where another machine has the name."""
+        ...
+
+    def beat(self, term: Term, capacity: int, free_disk_mb: int | None) -> Host | None:
+        """Tells that the machine is alive; None if this time at work is over."""
+        ...
+
+    def holds(self, term: Term) -> bool:
+        """Whether this time at work goes on."""
+        ...
+
+    def bury(self, host: Host) -> bool:
+        """Ends the time at work of a machine that is dead or has left; False if it is neither."""
+        ...
+
+    def give_up(self, term: Term) -> bool:
+        """Ends one's own; False if it was over."""
+        ...
+
+    def set_state(self, host_id: str, state: HostState) -> Host: ...
 
 
 class Deliveries(Protocol):

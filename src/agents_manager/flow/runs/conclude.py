@@ -45,6 +45,7 @@ _ENDED_BY: Mapping[str, tuple[ErrorClass, str]] = {
     "no_budget": (ErrorClass.BUDGET, "A budget was used up before this turn."),
     "cancelled": (ErrorClass.CANCELLED, "The agent was stopped."),
     "lost": (ErrorClass.INTERRUPTED, "The agent's runner was killed."),
+    "interrupted": (ErrorClass.INTERRUPTED, "Its machine was cut off from the database."),
     "limit": (ErrorClass.LIMIT, "The agent used more of the machine than it may."),
     "refused": (ErrorClass.ENVIRONMENT, "The runner could not start the agent."),
 }
