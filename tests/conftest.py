@@ -10,6 +10,7 @@ from agents_manager import bootstrap
 from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
 from tests import ready
+from tests.machines import shared_template, shared_url
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import WORKSPACES, own_home
 from tests.staged_walk import shop
@@ -34,7 +35,15 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bootstrap, "LEVELS", Levels(lambda: nothing))
 
 
-__all__ = ["own_home", "postgres_url", "repo", "shop", "world"]
+__all__ = [
+    "own_home",
+    "postgres_url",
+    "repo",
+    "shared_template",
+    "shared_url",
+    "shop",
+    "world",
+]
 
 
 @pytest.fixture

@@ -5,16 +5,39 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import psycopg
+import pytest
 from sqlalchemy import text
 
 from agents_manager import bootstrap
-from agents_manager.domain.host import LEASE, Host, HostState, Joining, Term
+from agents_manager.domain.host import LEASE, Host, Joining, Term
 from agents_manager.flow import takeover
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
+from agents_manager.store.database import open_database
 from agents_manager.store.tx import Database
+from tests.postgres import fresh_database
 from tests.repos import scripted_home
+
+
+@pytest.fixture(scope="session")
+def shared_template(postgres_url: str) -> str:
+    """A database at the schema of this version, to be copied."""
+    url = fresh_database(postgres_url)
+    open_database(url).close()
+    return url
+
+
+@pytest.fixture
+def shared_url(shared_template: str) -> str:
+    """A database of its own; made in a moment."""
+    server, _, template = shared_template.rpartition("/")
+    name = f"am_{uuid4().hex}"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
+    return f"{server}/{name}"
 
 
 def machine(name: str, *, labels: Sequence[str] = (), capacity: int = 8, id: str = "") -> Joining:
@@ -58,6 +81,3 @@ async def client(home: Path, url: str, **overrides: Any) -> AsyncIterator[bootst
 
 async def host_of(s: Services, name: str) -> Host:
     return await s.store.read(lambda tx: tx.hosts.find(name))
-
-
-__all__ = ["HostState", "client", "host_of", "join", "last_heard", "machine", "settle"]

@@ -24,10 +24,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from agents_manager import json_text
 from agents_manager.addresses import is_number
-from agents_manager.agents.config import CONFIGS, AgentConfigs
+from agents_manager.agents.config import CONFIGS, AgentConfigs, Label
 from agents_manager.domain.budget import Budgets, BudgetScope
 from agents_manager.domain.cost import MAX_USD, Price
-from agents_manager.domain.host import LABEL, NAME
+from agents_manager.domain.host import NAME
 from agents_manager.domain.issue import REPOSITORY
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
@@ -580,7 +580,7 @@ class QuietHoursConfig(_Keys):
 class HostConfig(_Keys):
     name: str | None = Field(default=None, pattern=f"^{NAME}$")
     """How this machine is called; as in its network where left out. No two may have one name."""
-    labels: tuple[Annotated[str, Field(pattern=f"^{LABEL}$")], ...] = ()
+    labels: tuple[Label, ...] = ()
     """What it has that work may need, such as `gpu` or `os=linux`."""
 
 
@@ -653,6 +653,9 @@ class Config(_Keys):
     """Where pull requests live."""
     limits: LimitsConfig = LimitsConfig()
     """How much may go on at a time."""
+    runs_on: tuple[Label, ...] = ()
+    """The labels that a machine must have to work at this, where several share a Postgres
+    database; those of the agent come on top."""
     budgets: BudgetsConfig = BudgetsConfig()
     """What runs may cost before they are stopped and somebody is asked for more; no limit where
     left out."""

@@ -414,6 +414,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
             for name in RetriesConfig.model_fields
         },
         limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
+        runs_on=tuple(sorted({*config.runs_on, *work.entry.runs_on})),
         budgets=config.budgets.value(),
         merge_method=config.forge.merge_method,
         forge=config.forge.value(),

@@ -1,32 +1,48 @@
 """Machines that share a database: names, signs of life, and what is taken over of those that are
 dead. Each with what it refuses."""
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from agents_manager import bootstrap
-from agents_manager.domain.host import DEAD_AFTER, HostState, Term
+from agents_manager.domain.host import DEAD_AFTER, LEASE, HostState, Term
+from agents_manager.domain.ids import EffectId
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import EffectRow
+from agents_manager.engine.dispatcher import Dispatcher
+from agents_manager.engine.lease import Lease
 from agents_manager.environment import Place
-from agents_manager.errors import HostLocked, HostNameTaken, HostReplaced, InvalidInput
-from agents_manager.flow import takeover, tasks
+from agents_manager.errors import (
+    AgentsManagerError,
+    HostLocked,
+    HostNameTaken,
+    HostReplaced,
+    InvalidInput,
+    StoreError,
+)
+from agents_manager.flow import admission, remedies, settling, takeover, tasks
 from agents_manager.flow.ports import ACTING, Services, Tx
 from agents_manager.settings import Settings
+from agents_manager.store import schema
+from agents_manager.store.tx import Database
 from tests import machines
-from tests.machines import join, last_heard
-from tests.postgres import fresh_database
+from tests.machines import join, last_heard, machine
 from tests.worlds import ANN
 
 DEAD = DEAD_AFTER + timedelta(seconds=1)
 
 
 @pytest.fixture
-async def program(tmp_path: Path, postgres_url: str) -> AsyncIterator[bootstrap.Program]:
-    async with machines.client(tmp_path / "mine", fresh_database(postgres_url)) as program:
+async def program(tmp_path: Path, shared_url: str) -> AsyncIterator[bootstrap.Program]:
+    async with machines.client(tmp_path / "mine", shared_url) as program:
         yield program
 
 
@@ -94,21 +110,14 @@ async def test_times_of_machines_are_the_databases(program: bootstrap.Program) -
     assert timedelta(0) <= now - host.seen_at < timedelta(seconds=30)
 
 
-async def test_a_copy_of_a_machine_is_refused(tmp_path: Path, postgres_url: str) -> None:
-    url = fresh_database(postgres_url)
-    async with machines.client(tmp_path / "home", url) as first:
-        beats = first.database.beats()
-        try:
+async def test_a_copy_of_a_machine_is_refused(program: bootstrap.Program) -> None:
+    beats, copy = program.database.beats(), program.database.beats()
+    with closing(copy):
+        with closing(beats):
             await beats.call(lambda hosts: hosts.now())
-            copy = first.database.beats()
             with pytest.raises(HostLocked, match="delete the file host-id in the copy"):
                 await copy.call(lambda hosts: hosts.now())
-            copy.close()
-        finally:
-            beats.close()
-        freed = first.database.beats()
-        await freed.call(lambda hosts: hosts.now())
-        freed.close()
+        await copy.call(lambda hosts: hosts.now())
 
 
 async def test_names_and_labels_need_a_shared_database(tmp_path: Path) -> None:
@@ -198,6 +207,23 @@ async def test_what_a_machine_that_was_given_up_writes_is_refused(
         ACTING.reset(token)
 
 
+async def test_an_attempt_that_another_follows_finishes_nothing(
+    program: bootstrap.Program, repo: Path
+) -> None:
+    s = program.services
+    await join(s, "other")
+    run = await at_work(s, repo, "other", begun=False)
+    late = await s.store.read(lambda tx: tx.effects.get(run.effect_id))
+    last_heard(program.database, "other", DEAD)
+    await takeover.look(s)
+    await s.store.write(lambda tx: tx.effects.update(late.id, status="started", host="mine"))
+    await settling.finish(s, late)
+    stands = await s.store.read(lambda tx: tx.effects.get(late.id))
+    assert (stands.status, stands.attempt) == ("started", 2)
+    with pytest.raises(HostReplaced, match="not this machine's"):
+        await settling.before_leaving(s, late)
+
+
 async def test_a_machine_that_beats_is_not_buried(program: bootstrap.Program) -> None:
     """Also where it was found dead a moment before."""
     s = program.services
@@ -207,3 +233,249 @@ async def test_a_machine_that_beats_is_not_buried(program: bootstrap.Program) ->
     assert await s.store.write(lambda tx: tx.hosts.bury(host))
     assert not await s.store.write(lambda tx: tx.hosts.bury(host)), "once"
     assert await s.store.write(lambda tx: tx.hosts.beat(Term("other", host.epoch), 1, None)) is None
+
+
+# -------------------------------------------------------------------------------- who takes what
+
+
+class Noted:
+    """An engine that notes what it is to perform."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+
+    async def start(self, effect_id: EffectId, attempt: int) -> None:
+        self.begun.append(effect_id)
+
+    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
+        return None
+
+
+async def crashed(*_: object) -> None:
+    raise AssertionError
+
+
+async def started(s: Services, repo: Path, number: int = 1) -> list[Run]:
+    """Runs that wait to begin."""
+    found: list[Run] = []
+    known = await s.store.read(lambda tx: tx.projects.by_path(str(repo)))
+    project = known or await tasks.add_project(s, repo, None, None)
+    for n in range(number):
+        new = tasks.NewTask(title=f"Task {n}", pipeline="simple")
+        task = await tasks.create(s, project, new, ANN)
+        await tasks.move(s, task.id, ANN)
+        found += await s.store.read(lambda tx, t=task: tx.runs.live(t.id))
+    return found
+
+
+async def handed_out(s: Services) -> list[str]:
+    engine = Noted()
+    await Dispatcher(s, engine, crashed).dispatch()
+    return engine.begun
+
+
+async def why(s: Services, run: Run) -> str | None:
+    effect = await s.store.read(lambda tx: tx.effects.get(run.effect_id))
+    return admission.waits(effect)
+
+
+def require(repo: Path, **config: object) -> None:
+    folder = repo / ".agents-manager"
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+async def give(s: Services, repo: Path, host: str) -> None:
+    """Another machine has the project, too."""
+    project = await s.store.read(lambda tx: tx.projects.by_path(str(repo)))
+    assert project is not None
+    row = {"host": host, "project_id": project.id, "path": "/elsewhere/x"}
+    database = s.store
+    assert isinstance(database, Database)
+    with database.engines.writer.begin() as connection:
+        connection.execute(insert(schema.place), row)
+
+
+async def test_new_work_goes_to_the_machine_with_the_least_to_do(
+    program: bootstrap.Program, repo: Path
+) -> None:
+    s = program.services
+    assert s.here is not None
+    await join(s, "zz", capacity=8)
+    runs = await started(s, repo, 4)
+    assert sorted(await handed_out(s)) == sorted(r.effect_id for r in runs), "nobody else has it"
+    runs = await started(s, repo, 4)
+    await give(s, repo, "zz")
+    assert await handed_out(s) == [], "the other has nothing to do yet"
+    await s.store.write(lambda tx: tx.hosts.set_state("zz", HostState.DRAINING))
+    assert len(await handed_out(s)) == 4
+    given = await s.store.read(lambda tx: tx.runs.get(runs[0].id))
+    assert given.host == s.here.host
+
+
+async def test_work_waits_for_a_machine_that_has_what_it_needs(
+    program: bootstrap.Program, repo: Path
+) -> None:
+    s = program.services
+    require(repo, runsOn=["gpu"], agents={"scripted": {"runsOn": ["os=linux"]}})
+    (run,) = await started(s, repo)
+    assert await handed_out(s) == []
+    assert await why(s, run) == "No live machine has the labels gpu, os=linux."
+    await join(s, "big", labels=["gpu", "os=linux", "fast"])
+    assert await handed_out(s) == []
+    text = await why(s, run)
+    assert text is not None
+    assert text.startswith('Project "a repo" is on no live machine with the labels gpu')
+    await give(s, repo, "big")
+    await s.store.write(lambda tx: tx.hosts.set_state("big", HostState.DRAINING))
+    assert await handed_out(s) == []
+    last_heard(program.database, "big", DEAD)
+    assert await handed_out(s) == []
+    assert await why(s, run) == "No live machine has the labels gpu, os=linux."
+
+
+async def test_a_task_stays_where_its_workspace_is(program: bootstrap.Program, repo: Path) -> None:
+    s = program.services
+    await join(s, "build-2", capacity=1)
+    run = await at_work(s, repo, "build-2", begun=True)
+    await give(s, repo, "build-2")
+
+    def ended(tx: Tx) -> None:
+        """It ends, and the next run of its task is due."""
+        tx.runs.update(run.id, status=RunStatus.FAILED, ended_at=s.clock.now())
+        tx.effects.update(run.effect_id, status="failed")
+        remedies.rerun(tx, s, run.task_id, ANN, reason="again", run=tx.runs.get(run.id))
+
+    await s.store.write(ended)
+    (again,) = await s.store.read(lambda tx: tx.runs.live(run.task_id))
+    assert await handed_out(s) == []
+    await s.store.write(lambda tx: tx.hosts.set_state("build-2", HostState.DRAINING))
+    assert await handed_out(s) == []
+    told = 'It waits for machine "build-2", which has its workspace and takes nothing new'
+    assert await why(s, again) == f"{told} (draining)."
+    last_heard(program.database, "build-2", DEAD)
+    assert await handed_out(s) == [again.effect_id]
+
+
+async def test_a_machine_without_room_on_its_disk_takes_nothing(
+    program: bootstrap.Program, repo: Path
+) -> None:
+    s = program.services
+    assert s.here is not None
+    full = replace(s, disk=Full())
+    (run,) = await started(s, repo)
+    assert admission.takes(full) == 0
+    term = s.here.tenure.term
+    assert term is not None
+    await s.store.write(lambda tx: tx.hosts.beat(term, admission.takes(full), 3))
+    assert await handed_out(full) == []
+    name = (await s.store.read(lambda tx: tx.hosts.find(s.here.host))).name
+    room = f'Machine "{name}": too little room on its disk (limits.freeDiskMb).'
+    assert await why(s, run) == room
+
+
+class Full:
+    def shortage(self) -> str | None:
+        return "There is no room."
+
+
+async def test_a_machine_leaves_alone_what_another_performs(
+    program: bootstrap.Program, repo: Path
+) -> None:
+    s = program.services
+    await join(s, "other")
+    await at_work(s, repo, "other", begun=False)
+    engine = Noted()
+    await Dispatcher(s, engine, crashed).sweep()
+    assert engine.begun == []
+    assert s.here is not None
+    s.here.tenure.until = 0.0
+    await started(s, repo)
+    assert await handed_out(s) == [], "its lease is over"
+
+
+# -------------------------------------------------------------------------------------- the lease
+
+
+@pytest.fixture
+def lost() -> list[AgentsManagerError]:
+    return []
+
+
+@pytest.fixture
+def lease(program: bootstrap.Program, lost: list[AgentsManagerError]) -> Iterator[Lease]:
+    async def let_go() -> None:
+        pass
+
+    assert program.services.here is not None
+    me = machine("me", id=program.services.here.host)
+    with closing(program.database.beats()) as beats:
+        yield Lease(program.services, beats, me, let_go, lost.append)
+
+
+async def test_a_machine_that_was_given_up_ends_its_agents_and_joins_again(
+    program: bootstrap.Program, repo: Path, lease: Lease, lost: list[AgentsManagerError]
+) -> None:
+    s = program.services
+    assert s.here is not None
+    await lease.join()
+    run = await at_work(s, repo, s.here.host, begun=True)
+    before = s.here.tenure.term
+    host = await s.store.read(lambda tx: tx.hosts.find("me"))
+    last_heard(program.database, host.id, DEAD)
+    assert await s.store.write(lambda tx: tx.hosts.bury(host))
+    assert not await lease.beat()
+    assert s.here.tenure.held
+    assert before is not None
+    assert s.here.tenure.term == Term(host.id, before.epoch + 2)
+    assert lost == []
+    assert (s.home / "lease").read_text() == f"{s.here.tenure.until:.3f}"
+    kept = await s.store.read(lambda tx: tx.runs.get(run.id))
+    assert kept.status is RunStatus.RUNNING, "whoever gave it up takes what it had"
+
+
+async def test_a_machine_that_was_cut_off_takes_over_from_itself(
+    s: Services, repo: Path, lease: Lease
+) -> None:
+    """Nobody else did, as nobody else reached the database either."""
+    assert s.here is not None
+    tenure = s.here.tenure
+    await lease.join()
+    run = await at_work(s, repo, s.here.host, begun=True)
+    real, tenure.clock = tenure.clock, lambda: real() + LEASE.total_seconds()
+    beats, lease._beats = lease._beats, Broken()
+    assert not await lease.beat()
+    assert not tenure.held
+    lease._beats = beats
+    assert not await lease.beat()
+    assert tenure.held
+    kept, *again = await s.store.read(lambda tx: tx.runs.of_task(run.task_id))
+    assert kept.error is not None
+    assert (kept.error.error_class, len(again)) == ("interrupted", 1)
+
+
+class Broken:
+    async def call(self, fn: object) -> Any:
+        raise StoreError("The database cannot be reached.")
+
+
+async def test_a_newer_start_of_the_same_machine_ends_the_older(
+    s: Services, lease: Lease, lost: list[AgentsManagerError]
+) -> None:
+    await lease.join()
+    assert s.here is not None
+    await join(s, "me", id=s.here.host)
+    assert await lease.beat()
+    assert isinstance(lost[0], HostReplaced)
+    assert "If the data directory was copied" in lost[0].message
+
+
+async def test_a_machine_that_was_sent_away_ends(
+    s: Services, lease: Lease, lost: list[AgentsManagerError]
+) -> None:
+    await lease.join()
+    assert s.here is not None
+    me = s.here.host
+    await s.store.write(lambda tx: tx.hosts.set_state(me, HostState.LEFT))
+    assert await lease.beat()
+    assert "was sent away" in lost[0].message

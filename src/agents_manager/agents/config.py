@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from agents_manager.agents.acp_gate import Policy
 from agents_manager.agents.acp_profiles import PROFILES
 from agents_manager.agents.command_profiles import COMMANDS
+from agents_manager.domain.host import LABEL
 from agents_manager.domain.run import Limits
 from agents_manager.domain.run_settings import RunSettings
 from agents_manager.errors import closest
@@ -19,6 +20,9 @@ CODEX_FIXED = (
     *("sandbox_mode", "sandbox_workspace_write", "shell_environment_policy"),
 )
 """Settings of Codex that say what its commands may do."""
+
+
+Label = Annotated[str, Field(pattern=f"^{LABEL}$")]
 
 
 class AgentConfig(RunSettings):
@@ -35,6 +39,9 @@ class AgentConfig(RunSettings):
     """Push its branches where there is a remote; as the project does where left out."""
     branch_strategy: Literal["new-per-task"] | None = None
     """As the project's."""
+    runs_on: tuple[Label, ...] = ()
+    """The labels that a machine must have for it, beside those of the project, where several share
+    a Postgres database."""
 
     @property
     def limits(self) -> Limits:

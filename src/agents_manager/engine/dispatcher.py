@@ -8,7 +8,7 @@ from typing import Protocol
 
 import structlog
 
-from agents_manager.domain.ids import EffectId
+from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.task import EffectRow
 from agents_manager.flow import admission
 from agents_manager.flow.ports import Services, Tx, acting
@@ -16,7 +16,6 @@ from agents_manager.flow.ports import Services, Tx, acting
 log = structlog.get_logger()
 
 SWEEP_S = 2.0
-BATCH = 50
 
 
 class Workflows(Protocol):
@@ -91,45 +90,27 @@ class Dispatcher:
                 await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
 
     def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:
-        """Looks further where all that comes first has to wait."""
-        running = [e for e in tx.effects.started() if e.kind == "start_agent"]
-        full = self._full(running)
-        most = BATCH
-        while True:
-            due = tx.effects.due(now, most)
-            admitted: list[EffectRow] = []
-            for row in due:
-                starts = row.kind == "start_agent"
-                if starts and self._held(tx, row, running, full):
-                    continue
-                if starts:
-                    running.append(row)
-                    full = self._full(running)
-                tx.effects.update(row.id, status="started", host=self._host, result=None)
-                admitted.append(row)
-            if admitted or len(due) < most or full:
-                return admitted
-            most *= 4
+        decided = admission.decide(tx, self._services, now)
+        for effect_id, why in decided.waiting.items():
+            tx.effects.update(effect_id, result={admission.WAITS: why})
+        for row in decided.admitted:
+            if self._host is not None and row.kind == "start_agent":
+                tx.runs.update(RunId(row.payload["run_id"]), host=self._host)
+            tx.effects.update(row.id, status="started", host=self._host, result=None)
+        return decided.admitted
 
     def _is_mine(self, row: EffectRow) -> bool:
         """What another machine performs is its own business; what came of no machine is ours."""
         return row.host in (None, self._host) or self._host is None
 
-    def _full(self, running: list[EffectRow]) -> str | None:
-        return admission.full(self._services, sum(map(self._is_mine, running)))
-
-    def _held(self, tx: Tx, row: EffectRow, running: list[EffectRow], full: str | None) -> bool:
-        """Whether the agent has to wait; why is put on record."""
-        why, known = full or admission.held(tx, self._services, row, running), admission.waits(row)
-        # Machines that share a database would correct each other for ever.
-        settled = known is not None and full is not None and self._host is not None
-        if why is not None and why != known and not settled:
-            tx.effects.update(row.id, result={admission.WAITS: why})
-        return why is not None
-
     def _look(self, tx: Tx, now: datetime) -> tuple[bool, float]:
-        """Whether something is due, and how long until the next. What is due and has to wait is
-        woken by a commit, or found by a sweep."""
+        """Whether something is to be handed out, and how long until the next. What is due and has
+        to wait is woken by a commit, or found by a sweep."""
         following = tx.effects.next_due(now)
         pause = SWEEP_S if following is None else (following - now).total_seconds()
-        return bool(tx.effects.due(now, 1)), min(SWEEP_S, max(0.02, pause))
+        due = bool(tx.effects.due(now, 1))
+        if due and self._host is not None:
+            # Only one of those that share the database can write at a time.
+            decided = admission.decide(tx, self._services, now)
+            due = bool(decided.admitted or decided.waiting)
+        return due, min(SWEEP_S, max(0.02, pause))

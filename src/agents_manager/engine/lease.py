@@ -84,7 +84,7 @@ class Lease:
         assert term is not None, "who has not joined has nothing to tell"
         at = self._tenure.clock()
         try:
-            capacity, free = admission.capacity(self._s), free_mb(self._s.home)
+            capacity, free = admission.takes(self._s), free_mb(self._s.home)
             async with asyncio.timeout(max(BEAT_S, min(self._tenure.until - at, PATIENCE_S))):
                 host = await self._beats.call(lambda hosts: hosts.beat(term, capacity, free))
         except Exception as error:  # noqa: BLE001 - whatever it is, the next may succeed
@@ -195,7 +195,7 @@ def described(s: Services, place: Place, name: str | None, labels: Sequence[str]
             " key=value."
         )
     mine = {"id": s.here.host, "version": metadata.version("agents-manager")}
-    return Joining(**mine, name=name, labels=labels, capacity=admission.capacity(s))
+    return Joining(**mine, name=name, labels=labels, capacity=admission.takes(s))
 
 
 def put(path: Path, until: float) -> None:

@@ -101,6 +101,8 @@ class ProjectConfig:
     retries: Rules
     """Which failed runs are tried again, by the class of their error."""
     limits: RunLimits
+    runs_on: tuple[str, ...]
+    """The labels that a machine must have for its work, where several share a database."""
     budgets: Budgets
     """What runs may cost."""
     merge_method: MergeMethod

@@ -48,7 +48,8 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
 
     def write(tx: Tx) -> Run | None:
         run = tx.runs.get(run_id)
-        if tx.effects.get(run.effect_id).status not in OPEN_EFFECTS:
+        effect = tx.effects.get(run.effect_id)
+        if effect.status not in OPEN_EFFECTS or (s.here and effect.host != s.here.host):
             return None
         tx.effects.update(run.effect_id, status="done", finished_at=s.clock.now())
         if not run.status.live:
