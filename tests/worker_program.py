@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agents_manager.domain import host
 
-host.BEAT_S, host.LEASE, host.DEAD_AFTER = 0.25, timedelta(seconds=3), timedelta(seconds=5)
+host.BEAT_S, host.LEASE, host.DEAD_AFTER = 0.5, timedelta(seconds=6), timedelta(seconds=12)
 
 
 async def main(home: str, url: str, name: str, off: str = "") -> None:

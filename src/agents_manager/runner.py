@@ -35,8 +35,6 @@ KILL_S = 30.0
 """After this long a process that survives SIGKILL hangs in the kernel and is reported instead."""
 LOCK_S = 2.0
 LEASE_LOOK_S = 5.0
-FIRST_LEASE_S = 5.0
-"""How long a file that is not there yet is waited for."""
 STDERR_BYTES = 1024 * 1024
 CHUNK = 64 * 1024
 MASK = b"[redacted]"
@@ -226,17 +224,16 @@ class Lease:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._until = self._now() + FIRST_LEASE_S
+        self._until = 0.0
 
     @property
     def over(self) -> bool:
-        if self._now() < self._until:
-            return False
-        try:
-            with open(self._path, encoding="ascii") as file:
-                self._until = float(file.read())
-        except (OSError, ValueError):
-            return True
+        if self._now() >= self._until:
+            try:
+                with open(self._path, encoding="ascii") as file:
+                    self._until = float(file.read())
+            except (OSError, ValueError):
+                return True
         return self._now() >= self._until
 
     def _now(self) -> float:

@@ -27,7 +27,7 @@ from tests import repos
 from tests.repos import scripted_home
 from tests.worlds import ANN
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PATIENCE_S = 120.0
 RETRIES = {"retries": {"interrupted": {"tries": 3, "delay": 20}}}

@@ -16,7 +16,7 @@ import pytest
 
 from agents_manager import runner
 from agents_manager.engine import runners
-from agents_manager.flow.ports import Job
+from agents_manager.flow.ports import Job, boot_time
 from tests.runner_jobs import DAEMON, eventually, job, processes_of, shell
 
 PROGRAM = Path(runner.__file__)
@@ -27,8 +27,10 @@ class Started:
 
     all: ClassVar[list["Started"]] = []
 
-    def __init__(self, job: Job, program: Path = PROGRAM, told: bytes = b"[]") -> None:
-        runners._write_job(job)  # pyright: ignore[reportPrivateUsage]
+    def __init__(
+        self, job: Job, program: Path = PROGRAM, told: bytes = b"[]", lease: Path | None = None
+    ) -> None:
+        runners._write_job(job, lease)  # pyright: ignore[reportPrivateUsage]
         self.job = job
         command = [sys.executable, "-I", "-S", str(program), str(job.dir)]
         self.process = subprocess.Popen(
@@ -157,6 +159,29 @@ def test_limits_of_time(folder: Path, script: str, limits: dict[str, Any], reaso
     assert started.ended()["reason"] == reason
     assert time.monotonic() - began < 5
     assert processes_of(started.job.run_id) == []
+
+
+@pytest.mark.parametrize("until", [-1.0, None], ids=["over", "not to be read"])
+def test_an_agent_whose_machine_lost_its_lease_is_ended(folder: Path, until: float | None) -> None:
+    """Whoever would end it is gone or frozen, and others do its work."""
+    lease = folder / "lease"
+    if until is not None:
+        lease.write_text(str(boot_time() + until))
+    started = Started(shell(folder, "sleep 60"), lease=lease)
+    assert started.ended()["reason"] == "interrupted"
+    assert processes_of(started.job.run_id) == []
+
+
+def test_an_agent_works_on_while_the_lease_is_renewed(folder: Path) -> None:
+    path = folder / "lease"
+    lease = runner.Lease(str(path))
+    path.write_text(str(boot_time() + 0.2))
+    assert not lease.over
+    path.write_text(str(boot_time() + 60))
+    time.sleep(0.25)
+    assert not lease.over
+    path.write_text(str(boot_time() - 1))
+    assert not lease.over, "what was promised holds"
 
 
 def test_cancelled_agent_can_say_goodbye(folder: Path) -> None:

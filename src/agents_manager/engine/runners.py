@@ -181,7 +181,7 @@ def _must_start(job: Job, lease: Path | None) -> bool:
     return False
 
 
-def _write_job(job: Job, lease: Path | None) -> None:
+def _write_job(job: Job, lease: Path | None = None) -> None:
     for folder in (job.dir, *job.folders, *job.needs.shown):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, text in {**job.files, "stdin": job.stdin}.items():

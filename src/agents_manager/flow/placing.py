@@ -15,6 +15,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.flow.ports import Here, Services, Tx
 
+NO_DISK = "too little room on its disk (limits.freeDiskMb)"
 LATE = timedelta(seconds=5)
 """What the machine with the least to do has not taken by then, any other may."""
 
@@ -145,7 +146,7 @@ def _why_none(
 
 def _at_work(host: Host, load: Counter[str | None]) -> str:
     if host.capacity == 0:
-        return "too little room on its disk (limits.freeDiskMb)"
+        return NO_DISK
     return f"{load[host.id]} of {host.capacity} agents at work"
 
 

@@ -25,7 +25,7 @@ from agents_manager.errors import ForgeError, HookFailed
 from agents_manager.flow import artifacts, branches, leaks, reconcile, transitions
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Conflicted, OwnReview, Pushed, Services, Tx
-from agents_manager.flow.settling import finish, task_and_project
+from agents_manager.flow.settling import before_leaving, finish, task_and_project
 
 UNKEPT = """\
 > [!CAUTION]
@@ -77,6 +77,7 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         await _check_policy(s, project, pull)
     ends = (pull.head_branch, pull.base_branch)
     await leaks.check(s, task, project, *ends, {"title": pull.title}, approved)
+    await before_leaving(s, row)
     try:
         result = await s.forge.merge(project, pull, approved, method)
     except HookFailed:
@@ -215,6 +216,7 @@ async def _open(
     said = {"title": ground.title, "description": task.description}
     await leaks.check(s, task, project, ground.branch, ground.base, said)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
+    await before_leaving(s, row)
     pushed = await _push(s, project, ground) if wanted else None
     body = f"{UNKEPT if any(run.unkept for run in runs) else ''}{task.description}"
     pull = await s.forge.publish(project, task, ground.branch, ground.base, ground.title, body)

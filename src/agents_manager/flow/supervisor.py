@@ -12,9 +12,10 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
-from agents_manager.flow import liveness, planning, repairs, takeover, timers
+from agents_manager.flow import admission, liveness, planning, repairs, takeover, timers
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.memory import freshness
+from agents_manager.flow.placing import NO_DISK
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.watchdog import Watchdog
 
@@ -129,7 +130,11 @@ async def disk(s: Services) -> list[TaskId]:
 
 def _due(tx: Tx, s: Services) -> list[EffectRow]:
     due = tx.effects.due(s.clock.now(), MOST_WAITING)
-    return [effect for effect in due if effect.kind == "start_agent"]
+    starts = [effect for effect in due if effect.kind == "start_agent"]
+    if s.here is None:
+        return starts
+    # Another machine may have room; those that wait for this one say so.
+    return [effect for effect in starts if NO_DISK in (admission.waits(effect) or "")]
 
 
 def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:

@@ -19,7 +19,8 @@ Synchronous = Literal["NORMAL", "FULL"]
 
 READERS = 4
 BUSY_TIMEOUT_S = 30
-IDLE_TIMEOUT_S = 60
+IDLE_TIMEOUT_S = 15
+"""How long a machine that froze or was cut off within a transaction keeps all others waiting."""
 CONNECT_TIMEOUT_S = 10
 JOURNAL_BYTES = 64 * 1024 * 1024
 WRITE_LOCK = 0x616D_0001

@@ -14,7 +14,7 @@ from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelError,
 from agents_manager.flow.channels import daily, router
 from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
-from agents_manager.flow.ports import Channel, Services
+from agents_manager.flow.ports import Channel, Services, Tx
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -110,10 +110,13 @@ class Office:
     async def _lease(self, name: str) -> bool:
         if self._host is None:
             return True
-        host, now = self._host, self._s.clock.now()
-        return await self._s.store.write(
-            lambda tx: tx.deliveries.lease(f"channel {name}", host, now, now + LEASE)
-        )
+        host = self._host
+
+        def write(tx: Tx) -> bool:
+            now = tx.hosts.now()
+            return tx.deliveries.lease(f"channel {name}", host, now, now + LEASE)
+
+        return await self._s.store.write(write)
 
     async def _work(self, name: str) -> None:
         channel = await self._built(name)
