@@ -30,6 +30,7 @@ from agents_manager.store.figures import Figures
 from agents_manager.store.grants import Grants
 from agents_manager.store.hosts import Hosts
 from agents_manager.store.knowledge import Knowledge
+from agents_manager.store.outputs import Outputs
 from agents_manager.store.phases import Phases
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
@@ -69,6 +70,7 @@ class Tx:
         self.deliveries = Deliveries(session)
         self.knowledge = Knowledge(session)
         self.standing = Standing(session)
+        self.outputs = Outputs(session)
 
     def _note(self) -> None:
         self.wrote = True

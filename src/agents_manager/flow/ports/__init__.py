@@ -68,6 +68,7 @@ from agents_manager.flow.ports.forges import (
 )
 from agents_manager.flow.ports.hosts import ACTING, Here, Tenure, acting, boot_time
 from agents_manager.flow.ports.knowledge import Knowledge
+from agents_manager.flow.ports.outputs import LONGEST_PIECE, Outputs, TurnFile
 from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
 from agents_manager.flow.ports.services import Clock, Disk, Heartbeat, Ids, Reachable, Services
 from agents_manager.flow.ports.stores import (
@@ -116,6 +117,7 @@ __all__ = [
     "ACTING",
     "ANY_MODE",
     "GITHUB",
+    "LONGEST_PIECE",
     "Access",
     "Act",
     "Agent",
@@ -166,6 +168,7 @@ __all__ = [
     "Needs",
     "OldTask",
     "OldThings",
+    "Outputs",
     "OutsideForge",
     "OutsideReview",
     "OwnReview",
@@ -210,6 +213,7 @@ __all__ = [
     "Tenure",
     "Trouble",
     "Turn",
+    "TurnFile",
     "Tx",
     "Workspace",
     "WorkspaceKind",

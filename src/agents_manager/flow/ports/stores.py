@@ -42,6 +42,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.flow.ports.channels import Subscription
 from agents_manager.flow.ports.knowledge import Knowledge
+from agents_manager.flow.ports.outputs import Outputs
 from agents_manager.meters import Times
 
 T = TypeVar("T")
@@ -637,6 +638,8 @@ class Tx(Protocol):
     def knowledge(self) -> Knowledge: ...
     @property
     def standing(self) -> Standing: ...
+    @property
+    def outputs(self) -> Outputs: ...
 
 
 class Store(Protocol):

@@ -1,0 +1,35 @@
+"""Copies of what agents print and are told, for machines other than the one they run on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from agents_manager.domain.ids import RunId
+
+LONGEST_PIECE = 256 * 1024
+TurnFile = tuple[int, str]
+"""The number of a turn, 0 for the run itself, and the name of a file."""
+
+
+class Outputs(Protocol):
+    def ends(self, run_id: RunId) -> Mapping[TurnFile, int]:
+        """Up to where each file is copied."""
+        ...
+
+    def add(self, run_id: RunId, part: TurnFile, start: int, data: bytes) -> None:
+        """A piece that is not longer than the longest."""
+        ...
+
+    def put(self, run_id: RunId, part: TurnFile, data: bytes) -> None:
+        """In the place of what is there."""
+        ...
+
+    def after(self, run_id: RunId, part: TurnFile, offset: int, most: int) -> bytes:
+        """What follows an offset, of at most so many pieces."""
+        ...
+
+    def unfinished(self, host: str, mark: TurnFile, limit: int) -> list[RunId]:
+        """Runs of a machine that are over, have not been removed and lack the mark."""
+        ...
+
+    def size(self, run_ids: Sequence[RunId]) -> int: ...
+    def drop(self, run_ids: Sequence[RunId]) -> None: ...
