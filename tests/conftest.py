@@ -14,6 +14,7 @@ from tests.machines import shared_template, shared_url
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import WORKSPACES, own_home
 from tests.staged_walk import shop
+from tests.two_machines import pair
 from tests.worlds import repo, world
 
 SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
@@ -37,6 +38,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
 __all__ = [
     "own_home",
+    "pair",
     "postgres_url",
     "repo",
     "shared_template",

@@ -54,6 +54,7 @@ from agents_manager.flow.ports import (
     Subscription,
 )
 from agents_manager.flow.retention import sweep
+from agents_manager.flow.runs import copying
 from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
 from agents_manager.sandbox.levels import Levels
@@ -160,6 +161,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                         settings_watch.run(services),
                         reconcile.run(services),
                         office.run(),
+                        copying.run(services),
                     ):
                         yield program
                 finally:

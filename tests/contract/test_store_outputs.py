@@ -32,6 +32,8 @@ async def test_pieces_are_read_from_any_byte_on(any_store: Database) -> None:
         OUTPUT: 7,
         (2, "asked.md"): 6,
     }
+    assert await any_store.read(lambda tx: tx.outputs.end(RUN, OUTPUT)) == 7
+    assert await any_store.read(lambda tx: tx.outputs.end(RUN, (3, "output"))) == 0
     for offset, expected in ((0, b"one\n\x00\xff\n"), (2, b"e\n\x00\xff\n"), (5, b"\xff\n")):
         found = await any_store.read(lambda tx, o=offset: tx.outputs.after(RUN, OUTPUT, o, 10))
         assert found == expected
@@ -83,6 +85,7 @@ async def test_what_a_machine_still_has_to_copy(any_store: Database) -> None:
         tx.runs.add(a_run("run-4", host="a", status=RunStatus.RUNNING, started_at=NOW))
 
     await any_store.write(write)
+    assert await any_store.read(lambda tx: tx.outputs.live("a")) == ["run-4"]
     assert await any_store.read(lambda tx: tx.outputs.unfinished("a", mark, 10)) == [RUN]
     await any_store.write(lambda tx: tx.outputs.put(RUN, mark, b""))
     assert await any_store.read(lambda tx: tx.outputs.unfinished("a", mark, 10)) == []

@@ -9,7 +9,7 @@ from agents_manager.api.stream import GREETING, HEARTBEAT, Feed, Permit, always
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.flow.ports import Services
-from agents_manager.flow.runs import places, watch
+from agents_manager.flow.runs import mirrors, places, watch
 from agents_manager.flow.runs.watch import Parse, Piece, Position
 
 
@@ -40,8 +40,12 @@ async def frames(
         sent = time.monotonic()
     ended = await s.store.read(lambda tx: tx.runs.get(run.id))
     gone = places.removed_at(s, ended)
-    told = {"status": ended.status, "outcome": ended.outcome}
-    content = json.dumps({**told, "removed_at": gone.isoformat()} if gone else told)
+    told: dict[str, str | None] = {"status": ended.status, "outcome": ended.outcome}
+    if gone is not None:
+        told["removed_at"] = gone.isoformat()
+    if (missing := await mirrors.missing(s, ended)) is not None:
+        told["missing"] = missing
+    content = json.dumps(told)
     yield f"event: end\ndata: {content}\n\n".encode()
 
 

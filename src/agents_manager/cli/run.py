@@ -53,8 +53,9 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
 
     found, task, _ = await _found(desk, run)
     if with_prompt:
-        from agents_manager.flow.runs import places
+        from agents_manager.flow.runs import mirrors, places
 
+        await mirrors.bring(desk.services, found)
         told = places.told(desk.services, found)
         if not told:
             raise InvalidInput(f"Run {found.id} ({found.status}) has not been told anything yet.")
@@ -63,8 +64,9 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
         shown = {"run": found.id, "system_prompt": system, "prompt": first, "repairs": later}
         desk.output.show(shown, lambda: pages.told(system, first, later))
     else:
-        from agents_manager.flow.runs import checking, handoffs
+        from agents_manager.flow.runs import checking, handoffs, mirrors
 
+        await mirrors.bring(desk.services, found)
         rounds = checking.of_run(desk.services, found.id)
         note = await desk.read(lambda tx: handoffs.of_run(tx, found))
         desk.output.show(found, lambda: pages.page(found, task.title, rounds, note))
@@ -89,9 +91,10 @@ async def handoff(desk: Desk, run: str) -> None:
 async def checks(desk: Desk, run: str) -> None:
     """Print what the project's checks said about the work of a run, round by round."""
     from agents_manager.cli.pages import run as pages
-    from agents_manager.flow.runs import checking
+    from agents_manager.flow.runs import checking, mirrors
 
     found, _, _ = await _found(desk, run)
+    await mirrors.bring(desk.services, found)
     rounds = checking.of_run(desk.services, found.id)
     document = {"run": found.id, "rounds": rounds}
     desk.output.show(document, lambda: pages.checks(rounds))
@@ -160,16 +163,21 @@ async def start(
 async def transcript(desk: Desk, run: str) -> None:
     """Print what the agent said and did."""
     from agents_manager.cli.pages import run as pages
-    from agents_manager.flow.runs import lifecycle, places, watch
+    from agents_manager.flow.runs import lifecycle, mirrors, places, watch
 
     found, _, project = await _found(desk, run)
+    await mirrors.bring(desk.services, found, at_once=True)
     folders = [lifecycle.job_dir(desk.services, found.id, turn) for turn in lifecycle.TURNS]
     parse = watch.parser(desk.services, found, project)
     messages = [m for piece in watch.past(desk.services, found.id) for m in parse(piece)]
-    complaints = "".join(_tail(folder / "stderr") for folder in folders)
+    complaints = "".join(_tail(folder / places.STDERR) for folder in folders)
     gone = places.removed_at(desk.services, found)
-    document = {"run": found.id, "messages": messages, "stderr": complaints, "removed_at": gone}
+    missing = await mirrors.missing(desk.services, found)
+    document: dict[str, Any] = {"run": found.id, "messages": messages, "stderr": complaints}
+    document |= {"removed_at": gone, "missing": missing}
     desk.output.show(document, lambda: pages.transcript(messages, complaints, gone))
+    if missing:
+        desk.output.say(missing)
 
 
 @run.command()
@@ -178,7 +186,7 @@ async def transcript(desk: Desk, run: str) -> None:
 async def watch(desk: Desk, run: str) -> None:
     """Print what the agent said until now, then what it says, until the run is over."""
     from agents_manager.cli.pages import run as pages
-    from agents_manager.flow.runs import places
+    from agents_manager.flow.runs import mirrors, places
     from agents_manager.flow.runs import watch as watching
 
     found, task, project = await _found(desk, run)
@@ -196,6 +204,9 @@ async def watch(desk: Desk, run: str) -> None:
     gone = places.removed_at(services, ended)
     if gone is not None and not desk.output.as_json:
         desk.output.page(pages.transcript([], removed_at=gone))
+    missing = await mirrors.missing(services, ended)
+    if missing:
+        desk.output.say(missing)
     document = {"run": ended, "messages": messages}
     desk.output.show(document, lambda: pages.ending(ended, task.title))
 

@@ -11,7 +11,7 @@ from agents_manager.domain import effects, event
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.pipeline import Policy, Trigger, TriggerType
-from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
+from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import (
     OPEN_EFFECTS,
     SYSTEM,
@@ -21,6 +21,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.errors import (
     AgentsManagerError,
+    ExternalError,
     ForgeUnavailable,
     HookFailed,
     HostReplaced,
@@ -33,6 +34,7 @@ from agents_manager.flow import (
     artifacts,
     branches,
     leaks,
+    machines,
     noting,
     parts,
     plugin_hooks,
@@ -43,7 +45,7 @@ from agents_manager.flow import (
 )
 from agents_manager.flow.channels import router
 from agents_manager.flow.ports import Services, Steps, Tx, acting
-from agents_manager.flow.runs import checking, close, lifecycle
+from agents_manager.flow.runs import checking, close, copying, lifecycle
 from agents_manager.flow.settling import finish, may_perform, task_and_project
 
 log = structlog.get_logger()
@@ -258,20 +260,31 @@ async def _notify(row: EffectRow, effect: effects.Notify, s: Services) -> None:
     await finish(s, row, lambda tx: router.notice(tx, s, row, effect))
 
 
+def _seen_to_here(tx: Tx, s: Services, run_id: RunId) -> Run:
+    """The run, unless it is another machine that has to stop it: only there its processes can be
+    proven gone. Those of a machine that is lost ended with its lease."""
+    run = tx.runs.get(run_id)
+    if not machines.sees_to(tx, s, run):
+        raise ExternalError(f"Run {run.id} is on the machine {run.host}, which has to stop it.")
+    return run
+
+
 async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) -> None:
     """Proves the run's processes gone, then ends the run and makes the move that waited."""
     run_id = RunId(effect.run_id)
-    for turn in lifecycle.TURNS:
+    stopped = await s.store.read(lambda tx: _seen_to_here(tx, s, run_id))
+    for turn in () if machines.elsewhere(s, stopped) else lifecycle.TURNS:
         directory = lifecycle.job_dir(s, run_id, turn)
         begun = directory.exists()
         await s.runners.stop(directory)
         if not begun:
             break  # Nor will it begin now; no later one comes before it.
     kept = await lifecycle.kept(run_id, s)
+    await copying.whole(s, run_id)
 
     def then(tx: Tx) -> None:
         now = s.clock.now()
-        run = tx.runs.get(run_id)
+        run = _seen_to_here(tx, s, run_id)
         if tx.effects.get(run.effect_id).status == "pending":
             tx.effects.update(run.effect_id, status="cancelled", finished_at=now)
         if run.status.live:

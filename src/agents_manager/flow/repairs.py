@@ -15,10 +15,10 @@ from agents_manager.domain.pipeline import Pipeline, Policy, Trigger, TriggerTyp
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import OPEN_EFFECTS, EffectRow, Task
 from agents_manager.errors import NotFound
-from agents_manager.flow import asking, facts, liveness, planning, remedies
+from agents_manager.flow import asking, facts, liveness, machines, planning, remedies
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import close, lifecycle, prepare
+from agents_manager.flow.runs import close, copying, lifecycle, prepare
 from agents_manager.flow.runs.places import TURNS, job_dir
 
 log = structlog.get_logger()
@@ -47,19 +47,21 @@ def live(tx: Tx) -> list[Run]:
 
 
 async def processes(s: Services) -> list[RunId]:
-    """Ends agents that work for a run that is over or was never heard of; the runs they had."""
+    """Ends agents that work for a run that is over, was given to another machine or was never heard
+    of; the runs they had."""
     ended: list[RunId] = []
     for folder in await asyncio.to_thread(unfinished, s.jobs_dir):
         run_id = RunId(folder.parent.name)
         if await s.runners.pulse(folder) is None:
             continue
         run = await s.store.read(lambda tx, r=run_id: _found(tx, r))
-        if run is not None and run.status.live:
+        if run is not None and run.status.live and not machines.elsewhere(s, run):
             continue
         await s.runners.stop(folder)
         log.warning("supervisor.process_ended", run=run_id)
         if run is not None:
-            await tell(s, run, "An agent worked for a run that is over.", "It was ended.")
+            fault = "is on another machine" if run.status.live else "is over"
+            await tell(s, run, f"An agent worked for a run that {fault}.", "It was ended.")
         ended.append(run_id)
     return ended
 
@@ -80,13 +82,18 @@ def _found(tx: Tx, run_id: RunId) -> Run | None:
 async def runs(s: Services) -> list[RunId]:
     """Runs that count as live while nothing performs them: one that has begun is ended as
     interrupted, and one that waits is put back into the queue."""
-    lost = await s.store.read(lambda tx: [run for run in live(tx) if _is_lost(tx, run)])
+    lost = await s.store.read(lambda tx: _lost(tx, s))
     for run in lost:
         if run.status is RunStatus.RUNNING:
             await _end(s, run)
         else:
             await s.store.write(lambda tx, r=run: _queue_again(tx, s, r.id))
     return [run.id for run in lost]
+
+
+def _lost(tx: Tx, s: Services) -> list[Run]:
+    """Those that this machine has to see to."""
+    return [run for run in live(tx) if _is_lost(tx, run) and machines.sees_to(tx, s, run)]
 
 
 def _is_lost(tx: Tx, run: Run) -> bool:
@@ -102,11 +109,14 @@ def _effect(tx: Tx, effect_id: EffectId) -> EffectRow | None:
 
 
 async def _end(s: Services, run: Run) -> None:
-    for turn in TURNS:
+    here = not machines.elsewhere(s, run)
+    for turn in TURNS if here else ():
         await s.runners.stop(job_dir(s, run.id, turn))
     kept = await lifecycle.kept(run.id, s)
     stood = await s.store.read(lambda tx: tx.runs.get(run.id))
-    await prepare.release(stood, s)
+    if here:
+        await prepare.release(stood, s)
+    await copying.whole(s, run.id)
 
     def write(tx: Tx) -> None:
         found = tx.runs.get(run.id)

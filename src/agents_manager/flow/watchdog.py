@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents_manager.domain.run import Limits, Run, RunStatus
-from agents_manager.flow import repairs
+from agents_manager.flow import machines, repairs
 from agents_manager.flow.ports import Pulse, Services, StopReason
 from agents_manager.flow.runs.places import TURNS, job_dir
 
@@ -30,7 +30,8 @@ class Watchdog:
     async def look(self, s: Services, now: float) -> list[Run]:
         """The runs that were ended."""
         runs = await s.store.read(repairs.live)
-        working = [r for r in runs if r.status is RunStatus.RUNNING]
+        mine = [run for run in runs if not machines.elsewhere(s, run)]
+        working = [run for run in mine if run.status is RunStatus.RUNNING]
         jobs = {job_dir(s, run.id, turn): run for run in working for turn in TURNS}
         pulses = {folder: await s.runners.pulse(folder) for folder in jobs}
         known, self._seen = self._seen, {}

@@ -21,10 +21,11 @@ _ENDS = (
     .where(_OF_RUN)
     .group_by(_OUTPUT.turn, _OUTPUT.file)
 )
+_LAST = select(_END).where(*_OF_FILE).order_by(_OUTPUT.start.desc()).limit(1)
 _ADD = insert(schema.output)
 _AFTER = (
     select(_OUTPUT.start, _OUTPUT.bytes)
-    .where(*_OF_FILE, _OUTPUT.start > bindparam("b_before"), _END > bindparam("b_offset"))
+    .where(*_OF_FILE, _OUTPUT.start > bindparam("b_before"), bindparam("b_offset") < _END)
     .order_by(_OUTPUT.start)
     .limit(bindparam("b_most"))
 )
@@ -40,10 +41,12 @@ _MARKED = (
     )
     .exists()
 )
+_OF_HOST = _RUN.host == bindparam("b_host")
+_LIVE = select(_RUN.id).where(_OF_HOST, _RUN.status.in_(LIVE)).order_by(_RUN.created_at)
 _UNFINISHED = (
     select(_RUN.id)
     .where(
-        _RUN.host == bindparam("b_host"),
+        _OF_HOST,
         _RUN.status.not_in(LIVE),
         _RUN.transcript_removed_at.is_(None),
         ~_MARKED,
@@ -60,6 +63,9 @@ class Outputs:
     def ends(self, run_id: RunId) -> dict[TurnFile, int]:
         rows = self._session.all(_ENDS, {"b_run": run_id})
         return {(turn, file): end for turn, file, end in rows}
+
+    def end(self, run_id: RunId, part: TurnFile) -> int:
+        return self._session.scalar(_LAST, _which(run_id, part)) or 0
 
     def add(self, run_id: RunId, part: TurnFile, start: int, data: bytes) -> None:
         turn, file = part
@@ -80,6 +86,9 @@ class Outputs:
                 break  # What comes in between is not there.
             found += data[offset + len(found) - start :]
         return bytes(found)
+
+    def live(self, host: str) -> list[RunId]:
+        return [RunId(row[0]) for row in self._session.all(_LIVE, {"b_host": host})]
 
     def unfinished(self, host: str, mark: TurnFile, limit: int) -> list[RunId]:
         turn, file = mark

@@ -1,4 +1,4 @@
-// From openapi.json 4465f77be8963ea561afd1ae31b4492b37c0a29460459fc244a6fe471e6238eb; write it again with: npm run api
+// From openapi.json aa5f3b33a887d38fa1a3a3816bedf593729fbaf0ce91594fd4e6b3cfb890e584; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -5249,6 +5249,8 @@ export interface components {
             text: string;
             /** Removed At */
             removed_at: string | null;
+            /** Missing */
+            missing: string | null;
         };
         /** Transition */
         Transition: {

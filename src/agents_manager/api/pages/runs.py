@@ -70,6 +70,8 @@ class Transcript(schemas.Out):
     text: str
     removed_at: datetime | None
     """When retention removed it; null while it can be read."""
+    missing: str | None
+    """That it was copied from a machine that is gone, and need not be all; else null."""
 
 
 class Capabilities(schemas.Out):

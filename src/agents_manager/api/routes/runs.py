@@ -15,7 +15,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import retries, tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import checking, handoffs, places, watch
+from agents_manager.flow.runs import checking, handoffs, mirrors, places, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
@@ -53,6 +53,7 @@ async def get_run_prompt(
     """The exact text that the agent was given, in its first turn or in a later one; as turn 0, what
     was added to its own system prompt."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    await mirrors.bring(s, run)
     told = await asyncio.to_thread(places.told, s, run)
     if not told:
         raise NotFound(f"Run {run.id} ({run.status}) has no prompt; it is written at its start.")
@@ -70,6 +71,7 @@ async def get_run_prompt(
 async def get_checks(s: Services, run_id: str) -> pages.Checks:
     """What the project's checks said about the work of a run, round by round."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    await mirrors.bring(s, run)
     rounds = await asyncio.to_thread(checking.of_run, s, run.id)
     return pages.Checks.model_validate({"run_id": run.id, "rounds": rounds})
 
@@ -94,6 +96,7 @@ async def get_transcript(
 ) -> pages.Transcript:
     """What the agent wrote, from an offset on."""
     run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    await mirrors.bring(s, run)
     files = [places.job_dir(s, run.id, turn) / places.OUTPUT for turn in places.TURNS]
     turns = await asyncio.to_thread(lambda: sum(file.exists() for file in files))
     if query.turn > max(turns, 1) and run.transcript_removed_at is None:
@@ -111,6 +114,7 @@ async def get_transcript(
         live=run.status.live,
         text=part.decode(errors="replace"),
         removed_at=places.removed_at(s, run),
+        missing=await mirrors.missing(s, run),
     )
 
 

@@ -15,6 +15,10 @@ class Outputs(Protocol):
         """Up to where each file is copied."""
         ...
 
+    def end(self, run_id: RunId, part: TurnFile) -> int:
+        """The same of one file."""
+        ...
+
     def add(self, run_id: RunId, part: TurnFile, start: int, data: bytes) -> None:
         """A piece that is not longer than the longest."""
         ...
@@ -25,6 +29,10 @@ class Outputs(Protocol):
 
     def after(self, run_id: RunId, part: TurnFile, offset: int, most: int) -> bytes:
         """What follows an offset, of at most so many pieces."""
+        ...
+
+    def live(self, host: str) -> list[RunId]:
+        """Runs of a machine that are not over."""
         ...
 
     def unfinished(self, host: str, mark: TurnFile, limit: int) -> list[RunId]:

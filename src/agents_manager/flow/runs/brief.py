@@ -27,7 +27,7 @@ from agents_manager.flow.memory import recall
 from agents_manager.flow.memory.recall import Recalled
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import memory_sections, notes, stage_sections, transcripts
+from agents_manager.flow.runs import memory_sections, mirrors, notes, stage_sections, transcripts
 from agents_manager.flow.runs.prepare import of
 
 ANSWER = "The latest answer"
@@ -112,6 +112,7 @@ async def anew(s: Services, run: Run, task: Task, project: Project, agent: Agent
 async def _earlier(s: Services, run: Run, project: Project) -> list[str]:
     """What was said before, in earlier turns of the run itself too."""
     before = await s.store.read(lambda tx: _alike(tx, run))
+    await mirrors.bring_all(s, before[-transcripts.MAX_RUNS :])
     return await asyncio.to_thread(transcripts.of, s, project, [*before, run])
 
 

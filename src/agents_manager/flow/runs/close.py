@@ -28,7 +28,7 @@ from agents_manager.flow.comments import Quotes
 from agents_manager.flow.memory.absorb import absorb
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import handoffs, progress, spending
+from agents_manager.flow.runs import copying, handoffs, progress, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
@@ -45,6 +45,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
     review = question.agent_review(verdict.get("outcome"), verdict.get("payload")) or {}
     head = verdict.get("head_sha")
     lines = await comments.quotes(s, project, head, review.get("comments", ()))
+    await copying.whole(s, run_id)
 
     def write(tx: Tx) -> Run | None:
         run = tx.runs.get(run_id)

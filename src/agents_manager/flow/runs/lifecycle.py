@@ -7,13 +7,23 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
 from agents_manager.flow import settings_watch
 from agents_manager.flow.ports import Services, Steps
-from agents_manager.flow.runs import brief, close, collect, conclude, drive, prepare, spending
+from agents_manager.flow.runs import (
+    brief,
+    close,
+    collect,
+    conclude,
+    drive,
+    mirrors,
+    prepare,
+    spending,
+)
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 from agents_manager.flow.runs.verdict import Again, Fault, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
-    _, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+    begun, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+    await mirrors.own(s, begun)
     await settings_watch.readable(s, run_id, project)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
     if verdict is None:
@@ -63,6 +73,7 @@ def _returned(turns: list[Verdict]) -> list[list[Fault]]:
 async def kept(run_id: RunId, s: Services) -> Verdict:
     """What a run that was stopped had used, and its session."""
     run, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+    await mirrors.bring(s, run, at_once=True)
     turns = [await spending.kept(run, project, begun, s) for begun in _begun(s, run_id)]
     session = next((found for t in reversed(turns) if (found := t.get("session"))), None)
     return {**spending.together(turns), "session": session}

@@ -14,6 +14,8 @@ TURNS = range(1, 2 * (1 + MAX_FIX_ROUNDS) + 1)
 taken."""
 OUTPUT = "output"
 """In the directory of a turn: what its agent printed."""
+STDERR = "stderr"
+"""What it complained."""
 CHECKS = "checks.json"
 """In the directory of a turn: what the project's checks said about its work."""
 ASKED = "asked.md"
@@ -22,6 +24,9 @@ FRESH = "fresh.md"
 """What it is told instead where its session is gone."""
 SYSTEM = "system.md"
 """What was added to the agent's own system prompt, where it takes that."""
+
+SETUP_LOG = "setup.log"
+"""In the directory of the run: what its set-up commands printed."""
 
 
 def job_dir(s: Services, run_id: RunId, turn: int) -> Path:

@@ -16,9 +16,8 @@ from agents_manager.errors import ExternalError, InvalidInput
 from agents_manager.flow import agents, branches, budgets, pipelines, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
+from agents_manager.flow.runs.places import SETUP_LOG
 from agents_manager.flow.runs.verdict import Verdict, trouble
-
-SETUP_LOG = "setup.log"
 
 
 async def prepare(run_id: RunId, s: Services) -> Verdict | None:

@@ -14,6 +14,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput
 from agents_manager.flow.ports import Services
+from agents_manager.flow.runs import mirrors
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 
 POLL_S = 0.1
@@ -59,7 +60,9 @@ async def follow(s: Services, run_id: RunId, at: Position) -> AsyncGenerator[lis
     """Batches from a position on, an empty one after each look that found nothing; ends with the
     run."""
     over, asked = False, 0.0
+    follower = mirrors.Follower(s, run_id)
     while True:
+        await follower.keep_up(at_once=over)
         output = job_dir(s, run_id, at.turn) / OUTPUT
         batch = await asyncio.to_thread(pieces, output, at, over=over)
         if batch:
