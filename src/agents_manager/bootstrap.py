@@ -194,17 +194,23 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
     from agents_manager.api.pace import Pace
     from agents_manager.channels import hooks as answers
     from agents_manager.channels import slack_door, telegram_door
-    from agents_manager.mcp import server
-    from agents_manager.sandbox import gateway
 
     s = program.services
     return {
-        server.FOLDER: server.app(s),
-        gateway.FOLDER: gateway.app(s),
+        **for_agents(program),
         answers.FOLDER: answers.app(
             s, Pace().take, {"slack": slack_door.app(s), "telegram": telegram_door.app(s)}
         ),
     }
+
+
+def for_agents(program: Program) -> "dict[str, ASGIApp]":
+    """What the agents of this machine are answered."""
+    from agents_manager.mcp import server
+    from agents_manager.sandbox import gateway
+
+    s = program.services
+    return {server.FOLDER: server.app(s), gateway.FOLDER: gateway.app(s)}
 
 
 def _engine_file(home: Path) -> Engine:

@@ -152,6 +152,37 @@ def build_inside(doors: Doors, mounts: Mapping[str, ASGIApp]) -> ASGIApp:
     return Edge(Addresses(Mounted(_nothing, mounts), doors))
 
 
+def build_worker(
+    services: Services, feed: Feed, doors: Doors, mounts: Mapping[str, ASGIApp]
+) -> FastAPI:
+    """What agents need, and whether the program lives."""
+    requests = Times()
+    app = FastAPI(
+        title=openapi.TITLE,
+        openapi_url=None,
+        redirect_slashes=False,
+        exception_handlers=HANDLERS,
+        middleware=[
+            Middleware(Edge, times=requests),
+            Middleware(Addresses, doors=doors),
+            Middleware(Mounted, parts=mounts),
+            Middleware(
+                Tokens,
+                store=services.store,
+                clock=services.clock,
+                pace=Pace(),
+                open_metrics=services.configs.open_metrics,
+            ),
+        ],
+    )
+    app.state.services = services
+    app.state.feed = feed
+    app.state.requests = requests
+    app.state.ui = None
+    app.include_router(health.open_router)
+    return app
+
+
 async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
     raise NotFound("Only agents are answered here.")
 

@@ -81,11 +81,38 @@ async def _for_agents(ways: Doors, mounts: "Mapping[str, ASGIApp]") -> AsyncGene
         yield ways.address
         return
     from agents_manager.api.app import build_inside
+
+    async with _inside(lambda inside: build_inside(inside, mounts)) as address:
+        yield address
+
+
+@asynccontextmanager
+async def only_agents(
+    program: Program, port: int, mounts: "Mapping[str, ASGIApp]"
+) -> AsyncGenerator[str]:
+    """Of a program without an interface for people: its agents are answered, and who asks whether
+    it lives. On loopback alone; the address."""
+    from agents_manager.api.app import build_worker
+    from agents_manager.api.stream import Feed
+
+    s = program.services
+    feed = Feed(s.store, program.database.watch)
+    async with _inside(lambda inside: build_worker(s, feed, inside, mounts), port) as address:
+        s.reachable.url = address
+        try:
+            yield address
+        finally:
+            s.reachable.url = None
+
+
+@asynccontextmanager
+async def _inside(app_at: "Callable[[Doors], ASGIApp]", port: int = 0) -> AsyncGenerator[str]:
+    """Answers on loopback while the body runs; where."""
     from agents_manager.api.listener import Listener
 
-    with _bound("127.0.0.1", 0) as listening:
+    with _bound("127.0.0.1", port) as listening:
         inside = doors("127.0.0.1", listening.getsockname()[1])
-        app = build_inside(inside, mounts)
+        app = app_at(inside)
         listener = Listener(app, _nothing, _nothing, ends_by_signal=False)
         async with asyncio.TaskGroup() as group:
             group.create_task(listener.serve([listening]))

@@ -17,7 +17,7 @@ class Entry(NamedTuple):
 
 COMMANDS = {
     "serve": Entry("serve", "Run the server: HTTP and engine in one process."),
-    "worker": Entry("serve", "Run the engine alone, without HTTP."),
+    "worker": Entry("serve", "Run the engine alone, without the interface for people."),
     "demo": Entry("demo.command", "Run the product on sample tasks, with a scripted agent."),
     "login": Entry("access", "Make a link that logs in a browser."),
     "token": Entry("access", "See, make and revoke tokens and the sessions of browsers."),

@@ -1,4 +1,4 @@
-"""`am serve` and `am worker`: the engine, with and without HTTP."""
+"""`am serve` and `am worker`: the engine, with and without the interface for people."""
 
 import asyncio
 import signal
@@ -139,15 +139,21 @@ def together(certificate: Path | None, key: Path | None) -> None:
 
 
 @click.command()
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    help="Of this machine alone: for its agents, /healthz, /readyz, /metrics. A free one if none.",
+)
 @place_options
 @as_json
-def worker(as_json: bool, **machine: Any) -> None:
-    """Run the engine alone, without HTTP."""
+def worker(port: int, as_json: bool, **machine: Any) -> None:
+    """Run the engine alone, without the interface for people."""
     from agents_manager import environment, settings
 
     output = Output(as_json=as_json)
     place = replace(settings.from_environment(), place=environment.Place(**machine))
-    session.run(output, lambda: _working(place, output))
+    session.run(output, lambda: _working(place, output, port))
 
 
 async def serving(
@@ -195,18 +201,25 @@ async def serving(
             one.cancel()
 
 
-async def _working(place: "Settings", output: Output) -> None:
+async def _working(place: "Settings", output: Output, port: int) -> None:
     from agents_manager import bootstrap
+    from agents_manager.api import server
 
     _keep_log("warning")
-    async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
+    async with (
+        bootstrap.worker(place) as program,
+        server.only_agents(program, port, bootstrap.for_agents(program)) as address,
+        asyncio.TaskGroup() as group,
+    ):
         told = asyncio.Event()
         over = group.create_task(_must_end(program))
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
         text = f"The engine works on {place.home}. Ctrl-C ends it; {_go_on(place)}."
-        output.show({"home": place.home}, lambda: [Line(text)])
+        asked = f"Its agents, and who asks for {address}/healthz, are answered on this machine."
+        document = {"home": place.home, "address": address}
+        output.show(document, lambda: [Line(text), Line(asked, Tone.QUIET)])
         await told.wait()
         over.cancel()
 

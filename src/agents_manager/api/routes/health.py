@@ -1,5 +1,7 @@
 """Whether the server lives and can do its work, and figures of it."""
 
+from pathlib import Path
+
 from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from starlette.requests import Request
@@ -45,7 +47,10 @@ async def get_parts(s: Services, request: Request) -> pages.Readiness:
 
 
 async def _parts(s: ports.Services, request: Request) -> list[Part]:
-    pages_there = (request.app.state.ui / "index.html").is_file()
+    own = [await operation.database(s), operation.engine(s)]
+    ui: Path | None = request.app.state.ui
+    if ui is None:
+        return own
+    pages_there = (ui / "index.html").is_file()
     says = "They are there." if pages_there else "They are not built."
-    web = Part("web app", ok=pages_there, says=says)
-    return [await operation.database(s), operation.engine(s), web]
+    return [*own, Part("web app", ok=pages_there, says=says)]

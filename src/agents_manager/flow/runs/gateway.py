@@ -26,8 +26,8 @@ START_LOOKS = 100
 """How often it is looked, in 5 s, for a server that works already and is about to listen."""
 CLOSED = "This key opens nothing here: it is that of another run or turn, or its run is over."
 NOBODY = (
-    'Agent "{agent}" asks its model through the gateway, and only `am serve` has one: start that,'
-    " or set agents.{agent}.gateway to false."
+    'Agent "{agent}" asks its model through the gateway, which does not answer here: start'
+    " `am serve` or `am worker`, or set agents.{agent}.gateway to false."
 )
 log = structlog.get_logger()
 
