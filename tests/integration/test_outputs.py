@@ -66,6 +66,7 @@ async def test_what_an_agent_printed_is_read_on_the_other_machine(pair: Pair) ->
     assert output(b, run.id).read_bytes() == said
 
 
+@pytest.mark.slow
 async def test_files_beside_the_output_come_along_without_secrets(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ async def test_files_beside_the_output_come_along_without_secrets(
     assert (job_dir(b.s, run.id, 1) / "stderr").read_bytes() == b"Oh.\n"
 
 
+@pytest.mark.slow
 async def test_copying_goes_on_where_the_table_ends_and_in_order(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ async def test_copying_goes_on_where_the_table_ends_and_in_order(
     assert output(b, run.id, 2).read_bytes() == b"later\n"
 
 
+@pytest.mark.slow
 async def test_two_that_copy_at_once_double_nothing(pair: Pair) -> None:
     a = pair.a
     run = await printing(a, b"first\n")
@@ -131,6 +134,7 @@ async def test_two_that_copy_at_once_double_nothing(pair: Pair) -> None:
     assert found == b"first\nsecond\n"
 
 
+@pytest.mark.slow
 async def test_a_machine_that_lost_a_run_copies_no_more_of_it(pair: Pair) -> None:
     a, b = pair.a, pair.b
     run = await printing(a, b"mine\n")
@@ -143,6 +147,7 @@ async def test_a_machine_that_lost_a_run_copies_no_more_of_it(pair: Pair) -> Non
     assert ends == {(1, "output"): 5}
 
 
+@pytest.mark.slow
 async def test_who_watches_elsewhere_sees_what_comes_until_the_end(pair: Pair) -> None:
     a, b = pair.a, pair.b
     run = await printing(a, b"one\n")
@@ -171,6 +176,7 @@ async def test_who_watches_elsewhere_sees_what_comes_until_the_end(pair: Pair) -
     assert seen == [b"one\n", b"two\n", b"three\n", b"last"]
 
 
+@pytest.mark.slow
 async def test_when_its_machine_is_gone_what_was_copied_is_shown_and_told_so(pair: Pair) -> None:
     a, b = pair.a, pair.b
     run = await printing(a, b"copied\n")
@@ -193,6 +199,7 @@ async def test_when_its_machine_is_gone_what_was_copied_is_shown_and_told_so(pai
     assert await mirrors.missing(b.s, await b.run(run.id)) is None
 
 
+@pytest.mark.slow
 async def test_the_next_agent_on_another_machine_is_told_what_was_said(pair: Pair) -> None:
     a, b = pair.a, pair.b
     first = await a.work(await a.start(DONE))
@@ -202,6 +209,7 @@ async def test_the_next_agent_on_another_machine_is_told_what_was_said(pair: Pai
     assert "Hello from here." in told
 
 
+@pytest.mark.slow
 async def test_a_copy_is_never_taken_for_a_job_of_this_machine(pair: Pair) -> None:
     a, b = pair.a, pair.b
     run = await printing(a, b"one\n")
@@ -223,6 +231,7 @@ async def test_a_copy_is_never_taken_for_a_job_of_this_machine(pair: Pair) -> No
     assert not mirrors.is_copy(b.s, b.s.jobs_dir / run.id)
 
 
+@pytest.mark.slow
 async def test_names_that_are_no_files_of_ours_are_not_written(pair: Pair) -> None:
     a, b = pair.a, pair.b
     run = await printing(a, b"one\n")

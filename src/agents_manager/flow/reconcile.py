@@ -36,7 +36,15 @@ from agents_manager.errors import (
     PromptAlreadyAnswered,
     PromptClosed,
 )
-from agents_manager.flow import artifacts, asking, planning, prompts, transitions
+from agents_manager.flow import (
+    artifacts,
+    asking,
+    duty,
+    machines,
+    planning,
+    prompts,
+    transitions,
+)
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import (
     Change,
@@ -90,6 +98,9 @@ async def _look_at_all(
 ) -> timedelta:
     """How long it takes until the next look."""
     project = await s.store.read(lambda tx: tx.projects.get(project_id))
+    # Of several machines one asks the forge, which counts how often it is asked.
+    if not machines.has(s, project) or not await duty.is_mine(s, f"forge {project.id}"):
+        return AFTER_FAILURE
     try:
         pause = timedelta(seconds=s.configs.of(project).forge.poll_s)
     except InvalidInput:  # A broken file, which is told elsewhere.

@@ -106,7 +106,7 @@ async def remove_project(
                 tx.pipelines.delete(pipeline.id)
         tx.projects.delete(project.id)
         summary = f'removed project "{project.name}" with {len(gone)} tasks and their record'
-        said = {"project": project.name, "path": project.path, "tasks": len(gone)}
+        said = {"project": project.name, "id": project.id, "path": project.path, "tasks": len(gone)}
         audit.note(tx, s.clock.now(), actor, Deed.PROJECT_REMOVED, summary, **said)
         return with_runs
 

@@ -12,7 +12,7 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
-from agents_manager.flow import admission, liveness, planning, repairs, takeover, timers
+from agents_manager.flow import admission, liveness, machines, planning, repairs, takeover, timers
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.memory import freshness
 from agents_manager.flow.placing import NO_DISK
@@ -75,6 +75,8 @@ async def worktrees(s: Services) -> list[str]:
     stay: what lies there may be the only copy of somebody's work."""
     gone: list[str] = []
     for project in await s.store.read(lambda tx: tx.projects.all()):
+        if not machines.has(s, project):
+            continue
         repo = Path(project.path)
         try:
             for key, path in await _orphans(s, project):

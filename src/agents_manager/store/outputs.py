@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import bindparam, delete, func, insert, select
 
-from agents_manager.domain.ids import RunId
+from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.run import LIVE
 from agents_manager.flow.ports import LONGEST_PIECE, TurnFile
 from agents_manager.store import schema
@@ -56,6 +56,17 @@ _UNFINISHED = (
 )
 
 
+_COPIED = (
+    select(_RUN.id, _RUN.host)
+    .where(
+        _RUN.task_id == bindparam("b_task"),
+        select(_OUTPUT.run_id).where(_OUTPUT.run_id == _RUN.id).exists(),
+    )
+    .order_by(_RUN.created_at)
+)
+_REMOVED = select(_RUN.transcript_removed_at).where(_RUN.id == bindparam("b_run"))
+
+
 class Outputs:
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -94,6 +105,14 @@ class Outputs:
         turn, file = mark
         wanted = {"b_host": host, "b_turn": turn, "b_file": file, "b_most": limit}
         return [RunId(row[0]) for row in self._session.all(_UNFINISHED, wanted)]
+
+    def of_task(self, task_id: TaskId) -> dict[RunId, str | None]:
+        rows = self._session.all(_COPIED, {"b_task": task_id})
+        return {RunId(run_id): host for run_id, host in rows}
+
+    def removed(self, run_ids: Sequence[RunId]) -> dict[RunId, bool]:
+        rows = {run_id: self._session.one(_REMOVED, {"b_run": run_id}) for run_id in run_ids}
+        return {run_id: row[0] is not None for run_id, row in rows.items() if row is not None}
 
     def size(self, run_ids: Sequence[RunId]) -> int:
         return sum(self._session.scalar(_SIZE, {"b_run": run_id}) for run_id in run_ids)

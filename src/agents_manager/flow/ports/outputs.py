@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from agents_manager.domain.ids import RunId
+from agents_manager.domain.ids import RunId, TaskId
 
 LONGEST_PIECE = 256 * 1024
 TurnFile = tuple[int, str]
@@ -37,6 +37,14 @@ class Outputs(Protocol):
 
     def unfinished(self, host: str, mark: TurnFile, limit: int) -> list[RunId]:
         """Runs of a machine that are over, have not been removed and lack the mark."""
+        ...
+
+    def of_task(self, task_id: TaskId) -> Mapping[RunId, str | None]:
+        """The runs of a task of which there are copies, and the machine of each."""
+        ...
+
+    def removed(self, run_ids: Sequence[RunId]) -> Mapping[RunId, bool]:
+        """Of those runs that there are, whether retention removed what they printed."""
         ...
 
     def size(self, run_ids: Sequence[RunId]) -> int: ...

@@ -14,9 +14,11 @@ from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.retention import Retention, before
 from agents_manager.domain.task import Project, PullState
 from agents_manager.errors import AgentsManagerError, NotFound
+from agents_manager.flow import machines
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import EngineRows, OldTask, SavedRef, Services, Tx
 from agents_manager.flow.retention import room
+from agents_manager.flow.runs import mirrors
 
 PAGE = 50
 BATCH = 500
@@ -116,6 +118,8 @@ async def _grounds(s: Services, rules: Retention, left: list[str]) -> dict[str, 
     grounds: dict[str, Ground] = {}
     for project in await s.store.read(lambda tx: tx.projects.all()):
         saved: dict[str, list[SavedRef]] = {}
+        if not machines.has(s, project):
+            continue
         repo = Path(project.path)
         try:
             worktrees = dict(await s.workspaces.standing(repo))
@@ -168,10 +172,19 @@ async def _folders(s: Services, task: OldTask) -> tuple[list[RunId], list[Path],
     paths = [*(s.jobs_dir / run for run in runs), s.agent_homes_dir / task.id]
 
     def measured() -> tuple[list[Path], int]:
-        there = [path for path in paths if path.is_dir()]
+        there = [path for path in paths if path.is_dir() and not mirrors.is_copy(s, path)]
         return there, sum(room.size(path) for path in there)
 
     return runs, *await asyncio.to_thread(measured)
+
+
+def _left(tx: Tx, s: Services, task_id: TaskId) -> tuple[list[RunId], int]:
+    """Runs of machines that are gone, of which there are only copies, and how much those are."""
+    if s.here is None:
+        return [], 0
+    alive = {s.here.host, *tx.hosts.alive()}
+    left = [run for run, host in tx.outputs.of_task(task_id).items() if host not in alive]
+    return left, tx.outputs.size(left)
 
 
 async def _crowded(s: Services, rules: Retention, now: datetime) -> dict[TaskId, str]:
@@ -196,9 +209,11 @@ async def _crowded(s: Services, rules: Retention, now: datetime) -> dict[TaskId,
 
 async def _transcripts(s: Services, task: OldTask, old: datetime, why: str) -> Found | None:
     runs, folders, taken = await _folders(s, task)
-    if not folders:
+    left, copied = await s.store.read(lambda tx: _left(tx, s, task.id))
+    if not folders and not left:
         return None
-    there = [run for run in runs if s.jobs_dir / run in folders]
+    there = [run for run in runs if s.jobs_dir / run in folders or run in left]
+    taken += copied
 
     def mark(tx: Tx) -> bool:
         """First: whoever asks afterwards is told, also if what follows is cut short."""
@@ -209,6 +224,7 @@ async def _transcripts(s: Services, task: OldTask, old: datetime, why: str) -> F
         if marked:
             told = event.TranscriptsRemoved(runs=marked, bytes=taken)
             tx.events.add(task.id, told, SUPERVISOR, now)
+        tx.outputs.drop(there if s.here is not None else ())
         return True
 
     def take(tx: Tx) -> bool:

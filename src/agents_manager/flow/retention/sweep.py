@@ -13,7 +13,7 @@ from agents_manager.domain.task import SYSTEM, Actor
 from agents_manager.errors import AgentsManagerError, RetentionBusy
 from agents_manager.flow import audit
 from agents_manager.flow.ports import Services
-from agents_manager.flow.retention import finding, room
+from agents_manager.flow.retention import finding, remains, room
 from agents_manager.flow.retention.finding import KINDS, Item
 
 log = structlog.get_logger()
@@ -96,6 +96,7 @@ async def run(s: Services) -> None:
     anything before they could read how long it is kept."""
     while True:
         try:
+            await remains.look(s)
             if room.last(s.home) is None:
                 room.note(s.home, s.clock.now(), {})
             elif _is_due(s):

@@ -9,7 +9,7 @@ from pathlib import Path
 import structlog
 
 from agents_manager.domain.ids import RunId
-from agents_manager.errors import NotFound
+from agents_manager.errors import AgentsManagerError, NotFound
 from agents_manager.flow.ports import LONGEST_PIECE, Services, TurnFile, Tx
 from agents_manager.flow.runs import counts
 from agents_manager.flow.runs.places import (
@@ -27,6 +27,7 @@ EVERY_S = 1.0
 MOST_BYTES = 4 * 1024 * 1024
 """In one transaction, for which all machines wait."""
 CATCH_UP_S = 60.0
+AFTER_FAILURE_S = 10.0
 AT_ONCE = 100
 GROWING = (OUTPUT, STDERR, counts.LINES)
 """Of a turn, and only added to. What agents print is without secrets already."""
@@ -215,6 +216,10 @@ async def run(s: Services) -> None:
             if loop.time() - caught_up >= CATCH_UP_S:
                 caught_up = loop.time()
                 await catch_up(s)
+        except (AgentsManagerError, OSError) as error:
+            log.warning("output.not_copied", error=str(error))
+            await asyncio.sleep(AFTER_FAILURE_S)
         except Exception:  # A hiccup of the database must not end it.
             log.exception("output.not_copied")
+            await asyncio.sleep(AFTER_FAILURE_S)
         await asyncio.sleep(EVERY_S)

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
+
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.flow import machines
 from agents_manager.flow.ports import Services, TurnFile, Tx
 from agents_manager.flow.runs import copying
 from agents_manager.flow.runs.places import TURNS
+
+log = structlog.get_logger()
 
 PLACE = "place.json"
 """In the directory of a run, where several machines share a database: whose run it is."""
@@ -72,7 +76,10 @@ async def bring(s: Services, run: Run, *, at_once: bool = False) -> None:
     if run.transcript_removed_at is not None:
         await asyncio.to_thread(remove, s, folder)
     elif await asyncio.to_thread(_is_due, folder, run, at_once=at_once):
-        await _bring(s, run, folder)
+        try:
+            await _bring(s, run, folder)
+        except OSError as error:  # A full disk keeps nobody from seeing what is there.
+            log.warning("output.not_brought", run=run.id, error=str(error))
 
 
 async def bring_all(s: Services, runs: Sequence[Run]) -> None:

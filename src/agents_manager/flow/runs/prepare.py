@@ -13,7 +13,7 @@ from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
 from agents_manager.errors import ExternalError, InvalidInput
-from agents_manager.flow import agents, branches, budgets, pipelines, snapshots
+from agents_manager.flow import agents, branches, budgets, machines, pipelines, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.places import SETUP_LOG
@@ -181,14 +181,25 @@ async def _set_up(
     return None
 
 
+def _left_behind(tx: Tx, s: Services, run: Run) -> bool:
+    """Whether the session that the run was to go on with is on another machine."""
+    others = [r for r in tx.runs.of_task(run.task_id) if r.id != run.id and r.started_at]
+    had = [r for r in others if r.session is not None and r.session == run.session]
+    return bool(had) and machines.elsewhere(s, had[-1])
+
+
 def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace: Workspace) -> None:
     if tx.runs.get(run.id).status is not RunStatus.QUEUED:
         return
     now = s.clock.now()
     branches.keep(tx, s, task, ground)
+    if _left_behind(tx, s, run):
+        tx.events.add(task.id, event.SessionLost(run=run.id), SYSTEM, now)
+        run = replace(run, session=None)
     tx.runs.update(
         run.id,
         status=RunStatus.RUNNING,
+        session=run.session,
         agent=run.agent,
         model=run.model,
         sandbox=run.sandbox,

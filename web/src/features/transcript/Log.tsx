@@ -182,6 +182,11 @@ export function Log({
           </Button>
         )}
       </div>
+      {state.ended?.missing && (
+        <p className="shrink-0 border-t bg-warn-soft px-6 py-2 text-xs text-warn max-sm:px-4">
+          {state.ended.missing}
+        </p>
+      )}
       {live && begun && (
         <NowLine entries={state.window.entries} heardAt={heardAt} connection={state.connection} />
       )}

@@ -6,6 +6,8 @@ export interface Ended {
   status: string;
   outcome: string | null;
   removed_at?: string;
+  /** Why this need not be all that the agent printed. */
+  missing?: string;
 }
 export interface Hears {
   line: (line: Line) => void;
