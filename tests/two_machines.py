@@ -19,7 +19,6 @@ from agents_manager.flow import agents, hooks, tasks
 from agents_manager.flow.ports import Services, Tx
 from tests.engine_walk import AtOnce
 from tests.machines import client, last_heard
-from tests.postgres import fresh_database
 from tests.repos import make_repo, scripted_home
 from tests.worlds import ANN, NO_RETRIES
 
@@ -111,6 +110,6 @@ async def machines(folder: Path, url: str) -> AsyncIterator[Pair]:
 
 
 @pytest.fixture
-async def pair(tmp_path: Path, own_home: Path, postgres_url: str) -> AsyncIterator[Pair]:
-    async with machines(tmp_path, fresh_database(postgres_url)) as pair:
+async def pair(tmp_path: Path, own_home: Path, shared_url: str) -> AsyncIterator[Pair]:
+    async with machines(tmp_path, shared_url) as pair:
         yield pair
