@@ -81,6 +81,7 @@ def test_names_are_read_from_both_databases(ready_address: str) -> None:
         "DOCUMENTS",
         "NODES",
         "TAGS",
+        "HOSTS",
         "BLOCKERS",
     ):
         glimpse.rows(place, getattr(glimpse, query))

@@ -24,6 +24,7 @@ PAGES = {
     "costs": "costs",
     "performance": "performance",
     "projects": "projects",
+    "hosts": "hosts",
     "this browser": "settings?section=appearance",
     "configuration": "settings?section=project",
     "agents": "settings?section=agents",

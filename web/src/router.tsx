@@ -95,6 +95,12 @@ const task = createRoute({
   component: lazyRouteComponent(() => import("@/features/task/TaskPage"), "TaskPage"),
 });
 
+const hosts = createRoute({
+  getParentRoute: () => frame,
+  path: "/hosts",
+  component: lazyRouteComponent(() => import("@/features/hosts/Hosts"), "Hosts"),
+});
+
 const runs = createRoute({
   getParentRoute: () => frame,
   path: "/runs",
@@ -222,6 +228,7 @@ const tree = root.addChildren([
     tasks,
     task,
     runs,
+    hosts,
     knowledge,
     finding,
     knowledgeGraph,

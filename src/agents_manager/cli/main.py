@@ -38,6 +38,7 @@ COMMANDS = {
     "stats": Entry("cost", "See how runs went and what merged tasks took, by agent."),
     "agent": Entry("agent", "See which agents there are, and what they need."),
     "snapshot": Entry("snapshot", "See and take back the work that runs left uncommitted."),
+    "host": Entry("host", "See the machines that work, and what waits for a place."),
     "service": Entry("background", "Have the system keep the server going."),
     "doctor": Entry("doctor", "Say what is in order and what is not, with the way out."),
     "completion": Entry("completion", "Make your shell complete commands and identifiers."),

@@ -43,6 +43,9 @@ class Deed(StrEnum):
     WORKSPACES_REMOVED = "workspace.removed"
     RETENTION_APPLIED = "retention.applied"
     DATA_RESTORED = "data.restored"
+    HOST_DRAINED = "host.drained"
+    HOST_RESUMED = "host.resumed"
+    HOST_REMOVED = "host.removed"
 
 
 DEEDS = frozenset(Deed)

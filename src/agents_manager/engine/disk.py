@@ -25,3 +25,6 @@ class FreeSpace:
             f"The disk of {self._folder} has {free} MB left; below {least} MB (limits.freeDiskMb)"
             " no agent is started."
         )
+
+    def free_mb(self) -> int:
+        return free_mb(self._folder)

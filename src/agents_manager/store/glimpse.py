@@ -19,6 +19,7 @@ RUNS = (
     " ORDER BY r.created_at DESC LIMIT 200"
 )
 PROJECTS = "SELECT name, path FROM am_project ORDER BY name LIMIT 200"
+HOSTS = "SELECT name, state FROM am_host ORDER BY name LIMIT 200"
 PIPELINES = "SELECT DISTINCT id FROM am_pipeline ORDER BY id LIMIT 200"
 DOCUMENTS = "SELECT document FROM am_pipeline ORDER BY created_at DESC LIMIT 50"
 

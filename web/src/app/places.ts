@@ -8,6 +8,7 @@ import {
   List,
   type LucideIcon,
   Play,
+  Server,
   Settings,
   Workflow,
 } from "lucide-react";
@@ -23,6 +24,7 @@ interface Place {
     | "/costs"
     | "/performance"
     | "/projects"
+    | "/hosts"
     | "/settings";
   label: string;
   icon: LucideIcon;
@@ -38,6 +40,7 @@ export const PLACES: Place[] = [
   { to: "/costs", label: "Costs", icon: CircleDollarSign, key: "c" },
   { to: "/performance", label: "Performance", icon: ChartColumn, key: "f" },
   { to: "/projects", label: "Projects", icon: FolderGit2, key: "j" },
+  { to: "/hosts", label: "Hosts", icon: Server, key: "h" },
   { to: "/settings", label: "Settings", icon: Settings, key: "s" },
 ];
 /** How many of them the bar of a phone shows; the rest is behind *More*. */

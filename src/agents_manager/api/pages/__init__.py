@@ -56,6 +56,7 @@ from agents_manager.api.pages.figures import (
     StatsReport,
     Work,
 )
+from agents_manager.api.pages.hosts import Host, Hosts, HostStart, HostUse
 from agents_manager.api.pages.knowledge import (
     Blocker,
     Blockers,
@@ -250,6 +251,10 @@ __all__ = [
     "Hit",
     "Hits",
     "HookPart",
+    "Host",
+    "HostStart",
+    "HostUse",
+    "Hosts",
     "ImportedKnowledge",
     "ImportedTask",
     "ImportedTasks",

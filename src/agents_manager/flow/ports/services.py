@@ -33,6 +33,8 @@ class Disk(Protocol):
         """Why no agent may be started now, in a sentence; None while there is room."""
         ...
 
+    def free_mb(self) -> int: ...
+
 
 @dataclass(slots=True)
 class Reachable:
