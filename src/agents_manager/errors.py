@@ -35,6 +35,10 @@ class InvalidConfig(InvalidInput):
     """A configuration file has errors."""
 
 
+class ProjectElsewhere(InvalidConfig):
+    """The project is not on this machine, so that nobody can say here how it is set up."""
+
+
 class InvalidRepository(InvalidInput):
     """The folder is not a git repository that can be used."""
 
@@ -204,6 +208,8 @@ class HostNameTaken(Conflict):
 
 class HostReplaced(Conflict):
     """This machine was given up by others, or another start of it goes on in its place."""
+class WorkElsewhere(Conflict):
+    """What was done at the task so far is on another machine only."""
 
 
 class NotAllowed(AgentsManagerError):

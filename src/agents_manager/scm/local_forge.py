@@ -2,6 +2,7 @@
 work tree. Every call looks first, so that doing it again does nothing new."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import comment, names
@@ -9,15 +10,20 @@ from agents_manager.domain.comment import Comment
 from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullState, Task
 from agents_manager.errors import HookFailed
 from agents_manager.flow.ports import Clock, Conflicted, Ids, Merged, Store, Tx
-from agents_manager.scm import commits, joining, landing, pull_text
-from agents_manager.scm.git import Place, branch_tip, common_dir, contains, git, locked
+from agents_manager.scm import commits, joining, landing, pull_text, remotes, shared_merge
+from agents_manager.scm.credentials import Keys
+from agents_manager.scm.git import Place, branch_tip, common_dir, locked
+from agents_manager.scm.remotes import Remote
+from agents_manager.scm.shared_merge import Order
 
 
 class LocalForge:
-    def __init__(self, store: Store, clock: Clock, ids: Ids) -> None:
+    def __init__(self, store: Store, clock: Clock, ids: Ids, keys: Keys | None = None) -> None:
+        """`keys`: of the remotes, where several machines share them."""
         self._store = store
         self._clock = clock
         self._ids = ids
+        self._keys = keys
 
     async def publish(
         self, project: Project, task: Task, branch: str, base: str, title: str, body: str
@@ -73,7 +79,21 @@ class LocalForge:
         known = next(one for one in mine if one.id == pull.id)
         async with locked(common):
             await landing.complete_unfinished(repo, common, known.base_branch)
-            result = await _merge(repo, common, known, head, method)
+            remote = await self._shared(project, common)
+            if remote is None:
+                result = await _merge(repo, common, known, head, method)
+            else:
+                result = await shared_merge.merge(
+                    remote,
+                    Order(
+                        repo=repo,
+                        store=Place(git_dir=common),
+                        pull=known,
+                        head=head,
+                        method=method,
+                        note=lambda sha: self._note(known, sha),
+                    ),
+                )
         if isinstance(result, Merged):
             now, sha = self._clock.now(), result.sha
             fields = {"state": PullState.MERGED, "merge_sha": sha, "head_sha": head}
@@ -81,6 +101,16 @@ class LocalForge:
             if method is not MergeMethod.MERGE:
                 await landing.forget(common, known.id)
         return result
+
+    async def _shared(self, project: Project, common: Path) -> Remote | None:
+        """The remote that machines pass work on by; None where there is one machine alone."""
+        if self._keys is None or project.remote is None:
+            return None
+        return await remotes.of(Place(git_dir=common), await self._keys(Path(project.path)))
+
+    async def _note(self, pull: PullRequest, sha: str) -> None:
+        now = self._clock.now()
+        await self._store.write(lambda tx: tx.pulls.update(pull.id, now, merge_sha=sha))
 
 
 def _is_done(pull: PullRequest, head: str) -> bool:
@@ -94,20 +124,11 @@ async def _merge(
     base = await branch_tip(place, pull.base_branch)
     if base is None:
         raise HookFailed(f'There is no branch "{pull.base_branch}" in "{repo}" to merge into.')
-    if await contains(place, base, head):
-        return Merged(sha=await _brought_in_by(place, base, head))
-    # As one commit or one by one, the base never holds the head itself.
-    landed = pull.merge_sha if _is_done(pull, head) else await landing.landed(common, pull.id)
-    if landed and await contains(place, base, landed):
-        return Merged(sha=landed)
-    if pull.state is PullState.CLOSED:
-        raise HookFailed(f"Pull request #{pull.number} is closed.")
-    tip = await branch_tip(place, pull.head_branch)
-    if tip != head:
-        raise HookFailed(
-            f'"{pull.head_branch}" moved after the approval of {head}: it is at '
-            f"{tip or 'no commit'} now. Review it again."
-        )
+    noted = pull.merge_sha if _is_done(pull, head) else await landing.landed(common, pull.id)
+    done = await shared_merge.merged_as(place, replace(pull, merge_sha=noted), base, head)
+    if done is not None:
+        return Merged(sha=done)
+    await shared_merge.check_open(place, pull, head)
     new = await joining.made(place, pull, base, head, method)
     if isinstance(new, Conflicted):
         return new
@@ -121,11 +142,3 @@ def _remembered(
 ) -> AbstractAsyncContextManager[None]:
     merge = method is MergeMethod.MERGE
     return nullcontext() if merge else landing.known_as(common, pull.id, new)
-
-
-async def _brought_in_by(place: Place, base: str, head: str) -> str:
-    """The commit of the base's own line that first held the head; the head itself if it is one."""
-    line = await git(
-        place, "rev-list", "--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}"
-    )
-    return line.line.split("\n")[0] or head

@@ -48,11 +48,15 @@ async def _push(remote: Remote, branch: str, here: str) -> str | None:
                 "worktree), or remove the branch there; then push it yourself: "
                 f"git push {remote.name} {branch}"
             )
-    order = (*PUSH, "--", remote.name, f"{here}:refs/heads/{branch}")
+    refused = await put(remote, branch, here)
+    return refused and f"{refused} When that is solved: git push {remote.name} {branch}"
+
+
+async def put(remote: Remote, branch: str, sha: str) -> str | None:
+    """Has the remote move a branch forward to a commit; why it did not."""
+    order = (*PUSH, "--", remote.name, f"{sha}:refs/heads/{branch}")
     done = await git(remote.place, *order, check=False, timeout_s=PUSH_TIMEOUT_S)
-    if done.code == 0:
-        return None
-    return f"{_why(done)} When that is solved: git push {remote.name} {branch}"
+    return None if done.code == 0 else _PASSWORD.sub("", _why(done))
 
 
 def _why(done: Output) -> str:

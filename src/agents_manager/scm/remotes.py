@@ -66,7 +66,7 @@ async def fetch(remote: Remote, branches: Sequence[str]) -> str | None:
         ours = await _known(remote, branches)
         stale = [branch for branch, tip in theirs.items() if ours.get(branch) != tip]
         if stale:
-            await _fetch(remote, stale)
+            await bring(remote, stale)
     except GitKilled:
         raise
     except GitError as error:
@@ -96,9 +96,11 @@ async def _known(remote: Remote, branches: Sequence[str]) -> dict[str, str]:
     return {ref.removeprefix(prefix): tip for tip, ref in lines}
 
 
-async def _fetch(remote: Remote, branches: Sequence[str]) -> None:
+async def bring(
+    remote: Remote, branches: Sequence[str], timeout_s: float = FETCH_TIMEOUT_S
+) -> None:
     specs = [f"+refs/heads/{name}:refs/remotes/{remote.name}/{name}" for name in branches]
-    await git(remote.place, *FETCH, "--", remote.name, *specs, timeout_s=FETCH_TIMEOUT_S)
+    await git(remote.place, *FETCH, "--", remote.name, *specs, timeout_s=timeout_s)
 
 
 async def asked(remote: Remote, branch: str) -> str | None:

@@ -20,7 +20,7 @@ from agents_manager.domain.event import Logged
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.issue import reference
 from agents_manager.domain.pipeline import Status
-from agents_manager.domain.task import ArtifactType, History, Project, Result, Task
+from agents_manager.domain.task import ArtifactType, History, Project, PullState, Result, Task
 from agents_manager.flow.liveness import Mover
 from agents_manager.flow.pipelines import plain
 from agents_manager.flow.views import TaskView
@@ -118,7 +118,11 @@ def _places(view: TaskView) -> Iterator[Line]:
         yield Line(f"Branch  {branches[0].label} from {branches[0].data['base']}")
     pull = view.pull
     if pull is not None:
-        merged = f" as {pull.merge_sha[:8]}" if pull.merge_sha else f" at {pull.head_sha[:8]}"
+        merged = (
+            f" as {pull.merge_sha[:8]}"
+            if pull.state is PullState.MERGED and pull.merge_sha
+            else f" at {pull.head_sha[:8]}"
+        )
         checks = f", checks {pull.checks}" if pull.checks else ""
         yield Line(f"Pull    #{pull.number} into {pull.base_branch}, {pull.state}{merged}{checks}")
         if pull.url:

@@ -40,7 +40,7 @@ from agents_manager.domain.event.knowledge import (
     DecisionKept,
     KnowledgeLearned,
 )
-from agents_manager.domain.event.operation import ConfigBroken, ConfigRepaired, DiskLow
+from agents_manager.domain.event.operation import CloneFailed, ConfigBroken, ConfigRepaired, DiskLow
 from agents_manager.domain.event.people import (
     AnswerUndone,
     CommentAdded,
@@ -122,6 +122,7 @@ from agents_manager.domain.event.workspaces import (
     SnapshotRestored,
     SnapshotSaved,
     SubmodulesMissing,
+    WorkLeft,
     WorkspaceIgnored,
     WorkspaceOrphaned,
     WorkspaceRebuilt,
@@ -188,6 +189,7 @@ Event = Annotated[
     | IssueNoted
     | MergeConflicted
     | FetchFailed
+    | WorkLeft
     | BranchAdvanced
     | BranchDiverged
     | PartConflicted
@@ -196,6 +198,7 @@ Event = Annotated[
     | BranchRebased
     | RebaseConflicted
     | WorkspaceRebuilt
+    | CloneFailed
     | ConfigBroken
     | ConfigRepaired
     | WorkspaceIgnored

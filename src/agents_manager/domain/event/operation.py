@@ -16,6 +16,18 @@ class DiskLow(Happening):
         return f"The agent waits for room on the disk. {self.reason}"
 
 
+class CloneFailed(Happening):
+    category = "error"
+    level = Level.WARNING
+    type: Literal["project.clone_failed"] = "project.clone_failed"
+    project: str
+    host: str
+    reason: str
+
+    def says(self) -> str:
+        return f'Project "{self.project}" is not on machine {self.host}. {self.reason}'
+
+
 class ConfigBroken(Happening):
     category = "error"
     level = Level.WARNING

@@ -22,6 +22,18 @@ class FetchFailed(WorkspaceEvent):
         return f"Could not ask {self.remote} for news; went on with what is here. {self.error}"
 
 
+class WorkLeft(Happening):
+    category = "git"
+    level = Level.WARNING
+    type: Literal["git.work_left"] = "git.work_left"
+    by: str
+    heads: tuple[str, ...]
+
+    def says(self) -> str:
+        what = f" ({', '.join(self.heads)})" if self.heads else ""
+        return f"{self.by} begins again without the work that another machine has{what}."
+
+
 class BranchAdvanced(WorkspaceEvent):
     type: Literal["git.branch_advanced"] = "git.branch_advanced"
     branch: str

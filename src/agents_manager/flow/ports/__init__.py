@@ -45,6 +45,7 @@ from agents_manager.flow.ports.configs import (
     Setting,
     Trouble,
 )
+from agents_manager.flow.ports.copies import Copies
 from agents_manager.flow.ports.engine import (
     Ended,
     EngineRows,
@@ -134,6 +135,7 @@ __all__ = [
     "Clock",
     "Configs",
     "Conflicted",
+    "Copies",
     "CutShort",
     "Deliveries",
     "Desk",

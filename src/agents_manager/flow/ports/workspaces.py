@@ -121,6 +121,8 @@ class Pushed:
     """Where the branch stands here."""
     refused: str | None
     """Why the remote does not hold that, with the way out; None when it does."""
+    held: bool = False
+    """Whether it was not even asked, as there seems to be a secret in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
