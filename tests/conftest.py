@@ -10,6 +10,7 @@ from agents_manager import bootstrap
 from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
 from tests import ready
+from tests.hosts import hosts
 from tests.machines import shared_template, shared_url
 from tests.postgres import fresh_database, postgres_url
 from tests.repos import WORKSPACES, own_home
@@ -37,6 +38,7 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 __all__ = [
+    "hosts",
     "own_home",
     "pair",
     "postgres_url",

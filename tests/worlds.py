@@ -136,11 +136,15 @@ async def working(
         project = await agents.consent(program.services, project, given=True)
         yield World(program, repo, project)
     if url is not None:
-        # A DBOS that is closed while it connects its listener lets that connection go open, and
-        # the warning would come up in whichever test collects it.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ResourceWarning)
-            gc.collect()
+        forget_connections()
+
+
+def forget_connections() -> None:
+    """A DBOS that is closed while it connects its listener lets that connection go open, and the
+    warning would come up in whichever test collects it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def lives(pid: str) -> bool:

@@ -42,6 +42,7 @@ from agents_manager.environment import Place
 from agents_manager.errors import AgentsManagerError, InvalidConfig, InvalidInput, StoreError
 from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
 from agents_manager.flow.channels.office import Office
+from agents_manager.flow.cloning import Cloning
 from agents_manager.flow.ports import (
     Channel,
     Clock,
@@ -59,6 +60,7 @@ from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
 from agents_manager.sandbox.levels import Levels
 from agents_manager.scm import commits, credentials
+from agents_manager.scm.copies import RemoteCopies, UrlKeys
 from agents_manager.scm.credentials import Key, Keys
 from agents_manager.scm.forges import ChosenForges
 from agents_manager.scm.github import GitHub
@@ -149,19 +151,25 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
             office = Office(services, services.here and services.here.host)
             services.store.after_commit(dispatcher.wake)
             services.store.after_commit(office.wake)
+            cloning = Cloning(services, services.here) if services.here else None
+            if cloning is not None:
+                services.store.after_commit(cloning.wake)
             async with _lease(program, engine.let_go) as beating:
                 engine.launch()
                 try:
                     async with _background(
                         *beating,
                         dispatcher.run(),
-                        _wake_on_change(program, dispatcher.wake),
+                        _wake_on_change(
+                            program, dispatcher.wake, *([cloning.wake] if cloning else [])
+                        ),
                         supervisor.run(services),
                         sweep.run(program.services),
                         settings_watch.run(services),
                         reconcile.run(services),
                         office.run(),
                         copying.run(services),
+                        *([cloning.run()] if cloning else []),
                     ):
                         yield program
                 finally:
@@ -227,10 +235,11 @@ def _least_room(configs: ConfigFiles) -> int:
         return LimitsConfig().free_disk_mb
 
 
-async def _wake_on_change(program: Program, wake: Callable[[], None]) -> None:
+async def _wake_on_change(program: Program, *wakes: Callable[[], None]) -> None:
     """Other processes write the same database; what they leave to do is noticed here."""
     async for _ in program.database.watch():
-        wake()
+        for wake in wakes:
+            wake()
 
 
 @asynccontextmanager
@@ -263,9 +272,10 @@ def _services(
     settings: Settings, database: Database, redactor: Redactor, here: Here | None
 ) -> Services:
     clock, ids = SystemClock(), RandomIds()
-    configs = ConfigFiles(settings.home)
+    configs = ConfigFiles(settings.home, shared=here is not None)
     push = _push(settings.home, database, clock, configs)
     keeper = Keeper(settings.home, configs.sandbox, LEVELS)
+    keys = _git_keys(database, configs)
     known = plugins.load(registry.built_in(), settings.plugins)
     return Services(
         store=database,
@@ -274,11 +284,12 @@ def _services(
         ids=ids,
         configs=configs,
         agents=AgentCatalog(configs.agents),
-        workspaces=ChosenWorkspaces(
-            settings.home / "worktrees", _git_keys(database, configs), keeper.git
-        ),
+        workspaces=ChosenWorkspaces(settings.home / "worktrees", keys, keeper.git),
+        copies=RemoteCopies(keys, _url_keys(configs)),
         forge=ChosenForges(
-            LocalForge(database, clock, ids), GitHub(database, clock, ids, configs), configs
+            LocalForge(database, clock, ids, keys if here else None),
+            GitHub(database, clock, ids, configs),
+            configs,
         ),
         checks=ProjectChecks(
             settings.home / "checks",
@@ -386,6 +397,19 @@ def _git_keys(database: Database, configs: ConfigFiles) -> Keys:
             return None
         token = await asyncio.to_thread(credentials.token)
         return Key(credentials.web(rules.base_url), token) if token else None
+
+    return key
+
+
+def _url_keys(configs: ConfigFiles) -> UrlKeys:
+    """The token is for addresses of GitHub as the user's own file has it, and reaches no other."""
+
+    async def key(url: str) -> Key | None:
+        base = configs.config(None).forge.base_url
+        if credentials.repository_of(url, base) is None:
+            return None
+        token = await asyncio.to_thread(credentials.token)
+        return Key(credentials.web(base), token) if token else None
 
     return key
 

@@ -39,7 +39,7 @@ from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.run_settings import KEYS, NONE, PROGRAM_KEYS, Overrides, RunSetting
 from agents_manager.domain.task import Project
 from agents_manager.environment import Settings, from_environment, user_name
-from agents_manager.errors import Conflict, InvalidConfig, InvalidInput
+from agents_manager.errors import Conflict, InvalidConfig, InvalidInput, ProjectElsewhere
 from agents_manager.flow.ports import (
     ChannelRules,
     CheckSpec,
@@ -152,8 +152,10 @@ class ConfigFiles:
     """Reads the layers anew whenever a file changed. Files that cannot be read leave what they said
     before in force, if they were ever read by this process."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *, shared: bool = False) -> None:
+        """`shared`: several machines have the projects, and need not have all of them."""
         self._home = home
+        self._shared = shared
         self._looks: dict[str | None, Look] = {}
 
     def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
@@ -276,17 +278,18 @@ class ConfigFiles:
         look = self._look(project)
         if look.good is None:
             assert look.fault is not None
-            raise InvalidConfig(look.fault.message, look.fault.details)
+            raise type(look.fault)(look.fault.message, look.fault.details)
         return look.good
 
     def _look(self, project: Project | None) -> Look:
         key = None if project is None else project.path
         last = self._looks.get(key)
         paths = [path for _, path in self._layers(project)]
-        stamps = tuple(map(_stamp, [*paths, *_instructions(project)]))
+        times = tuple(map(_stamp, [*paths, *_instructions(project)]))
+        stamps = (*times, self._is_here(project))
         if last is not None and last.settled and last.stamps == stamps:
             return last
-        settled = all(stamp is None or stamp[0] < time.time_ns() - UNSETTLED_NS for stamp in stamps)
+        settled = all(stamp is None or stamp[0] < time.time_ns() - UNSETTLED_NS for stamp in times)
         try:
             look = Look(stamps, settled, self._read(project), None)
         except InvalidConfig as error:
@@ -294,7 +297,16 @@ class ConfigFiles:
         self._looks[key] = look
         return look
 
+    def _is_here(self, project: Project | None) -> bool:
+        """Where there is one machine alone, a folder without a file has the usual settings."""
+        return not self._shared or project is None or Path(project.path).is_dir()
+
     def _read(self, project: Project | None, instead: Mapping[Path, str] = NO_TEXTS) -> Reading:
+        if project is not None and not self._is_here(project):
+            raise ProjectElsewhere(
+                f'The settings of project "{project.name}" cannot be read, as it is not on this '
+                f"machine (am project show {project.name} says where it is)."
+            )
         files: list[File] = []
         together: dict[str, Any] = {}
         for layer, path in self._layers(project):

@@ -118,6 +118,8 @@ async def everything(office: Office, token: str) -> set[str]:
     then(f"PUT {people}", Deed.SETTINGS_CHANGED, ann, json={"name": "ann"})
     then(f"DELETE {people}", Deed.SETTINGS_CHANGED, ann)
     then(f"POST {API}/projects/{one}/trust", Deed.PROJECT_TRUSTED, f"{of}/trust")
+    remote = {"remote": "git@example.org:a/b.git"}
+    then(f"PATCH {API}/projects/{one}", Deed.REMOTE_SET, of, json=remote)
     then(f"POST {API}/projects/{one}/consent", Deed.CONSENT_GIVEN, f"{of}/consent")
     then(f"DELETE {API}/projects/{one}/consent", Deed.CONSENT_WITHDRAWN, f"{of}/consent")
     document = (await office.api.get(f"{API}/pipelines/simple/document")).json()

@@ -78,6 +78,7 @@ def _decide_everything(am: Am) -> None:
 
     run(Deed.PROJECT_ADDED, "project", "add", str(am.repo))
     run(Deed.PROJECT_TRUSTED, "project", "trust", "--yes")
+    run(Deed.REMOTE_SET, "project", "remote", "repo", "git@example.org:a/b.git")
     run(Deed.CONSENT_GIVEN, "project", "consent")
     run(Deed.SETTINGS_CHANGED, "config", "set", "budgets.taskUsd", "5", "--yes")
     run(Deed.SETTINGS_CHANGED, "config", "unset", "budgets.taskUsd", "--yes")

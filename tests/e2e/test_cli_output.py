@@ -25,6 +25,10 @@ from tests.contract.store_values import a_blocker, a_node, a_source
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
 from tests.webhook_server import SECRET, listening
 
+PROJECTS = (
+    *("project list", "project show", "project trust", "project consent"),
+    "project remote repo",
+)
 SCRIPT = """```agent-script
 implement:
 - - ask:
@@ -79,7 +83,7 @@ def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
 
 def _use_everything(am: Am, run: Callable[..., Any]) -> None:
     _begin(run)
-    for args in ("project list", "project show", "project trust", "project consent"):
+    for args in PROJECTS:
         run(*args.split())
     for args in ("agent list", "agent doctor", "pipeline list", "audit", "host list"):
         run(*args.split())

@@ -97,6 +97,11 @@ class NewProject(Form):
     base_branch: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
+class ProjectEdit(Form):
+    remote: Annotated[str, Field(min_length=1, max_length=1000)] | None
+    """Where machines that lack the project clone it from, without a password; null: nowhere."""
+
+
 class NewTask(Form):
     project: Short
     """Name or id."""

@@ -58,10 +58,23 @@ class ProjectRef(Out):
     name: str
 
 
+class ProjectPlace(Out):
+    host: str
+    name: str
+    path: str
+
+
 class Project(Out):
     id: str
     name: str
     path: str
+    """On the machine of the server."""
+    remote: str | None
+    """Where machines that lack it clone it from; null: nowhere, or one machine has the database."""
+    places: list[ProjectPlace]
+    """Where it lies on each machine, where several share the database."""
+    away: str | None
+    """Why the machine of the server cannot work at it, with the way out; null: it can."""
     base_branch: str
     commands_trusted: bool
     """Whether the project's commands, as they stand now, may run."""

@@ -22,7 +22,7 @@ from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
-from agents_manager.flow import agents, pipelines
+from agents_manager.flow import agents, pipelines, places
 from agents_manager.sandbox import cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
@@ -276,6 +276,8 @@ def _may_take_long(effect: EffectRow) -> bool:
 
 async def _project(program: Program, project: Project) -> Finding:
     name, s = f"project {project.name}", program.services
+    if why := places.away(s, project):
+        return Finding(name, "warn", why, f"am project show {project.name}")
     try:
         await s.workspaces.validate(Path(project.path))
         place = Place(git_dir=await common_dir(Path(project.path)))

@@ -9,6 +9,8 @@ from agents_manager.cli.render import Line, counted
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput
 
+NO_REMOTE = "It has no remote; machines that lack it leave its work to others."
+
 
 @click.group()
 def project() -> None:
@@ -49,12 +51,43 @@ async def list_projects(desk: Desk) -> None:
 async def show(desk: Desk, project: str | None) -> None:
     """Show a project and its settings; without a name, that of the current folder."""
     from agents_manager.cli.pages import catalog
+    from agents_manager.flow import places
 
     found = await desk.project(project)
+    lies = await desk.read(lambda tx: places.of(tx, found))
+    if why := places.away(desk.services, found):
+        document = {"project": found, "places": lies, "away": why}
+        desk.output.show(document, lambda: [Line(why), *catalog.places(found, lies)])
+        return
     config = desk.services.configs.of(found)
     trouble = await desk.services.forge.trouble(found)
-    document = {"project": found, "config": config, "forge_trouble": trouble}
-    desk.output.show(document, lambda: catalog.project(found, config, trouble))
+    document = {"project": found, "config": config, "places": lies, "forge_trouble": trouble}
+    desk.output.show(
+        document, lambda: [*catalog.project(found, config, trouble), *catalog.places(found, lies)]
+    )
+
+
+@project.command()
+@arguments.project
+@click.argument("url", required=False)
+@click.option("--none", is_flag=True, help="Machines that lack the project leave it to others.")
+@session.command
+async def remote(desk: Desk, project: str, url: str | None, none: bool) -> None:
+    """Show, or set, where machines that lack a project clone it from.
+
+    Machines that share a database also pass the work of tasks on to each other there. Leave
+    passwords out: each machine uses what its git knows, or AM_GITHUB_TOKEN.
+    """
+    from agents_manager.flow import places
+
+    if url is not None and none:
+        raise InvalidInput("Give an address or --none, not both.")
+    if url is None and not none:
+        found = await desk.project(project)
+    else:
+        found = await places.set_remote(desk.services, project, url, desk.actor)
+    text = f"{found.name} is cloned from {found.remote}." if found.remote else NO_REMOTE
+    desk.output.show(found, lambda: [Line(text)])
 
 
 @project.command()
@@ -73,13 +106,14 @@ async def remove(desk: Desk, project: str, force: bool, stop: bool) -> None:
     removed = await removal.remove_project(
         desk.services, project, desk.actor, force=force, stop=stop
     )
-    text = f'Removed "{removed.project.name}"; {removed.project.path} is left as it is.'
+    stands = "" if removed.cleared else f"; {removed.project.path} is left as it is"
+    text = f'Removed "{removed.project.name}"{stands}.'
     desk.output.show(removed, lambda: [Line(text)])
     if removed.tasks:
         gone = counted(removed.tasks, "task")
         desk.output.say(f"Deleted with it: {gone}. Their branches and snapshots stay.")
     for why in removed.left:
-        desk.output.say(f"A workspace could not be removed: {why}")
+        desk.output.say(f"This could not be removed: {why}")
 
 
 @project.command()

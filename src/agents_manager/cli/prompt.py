@@ -149,9 +149,13 @@ def show_diff(desk: Desk, diff: str) -> None:
 async def _diff(desk: Desk, item: "InboxItem") -> str:
     from pathlib import Path
 
+    from agents_manager.flow import sharing
+
     payload = item.prompt.payload
     if "head_sha" not in payload:
         raise InvalidInput(f"Prompt {item.prompt.id} ({item.prompt.type}) is about no change.")
+    ends = (payload["base_sha"], payload["head_sha"])
+    await sharing.visible(desk.services, item.task, item.project, *ends)
     return await desk.services.workspaces.diff(
         Path(item.project.path), payload["base_sha"], payload["head_sha"]
     )

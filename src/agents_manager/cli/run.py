@@ -216,7 +216,7 @@ async def watch(desk: Desk, run: str) -> None:
 @session.command
 async def diff(desk: Desk, run: str) -> None:
     """Print what a run changed, as a diff that git can apply."""
-    from agents_manager.flow import branches
+    from agents_manager.flow import branches, sharing
 
     found, task, project = await _found(desk, run)
     repo, workspaces = Path(project.path), desk.services.workspaces
@@ -226,6 +226,7 @@ async def diff(desk: Desk, run: str) -> None:
     if head is None:
         base = await desk.read(lambda tx: branches.base_of(tx, desk.services, task, project))
         head = (await workspaces.change(repo, found.branch, base)).head_sha
+    await sharing.visible(desk.services, task, project, found.base_sha, head)
     show_diff(desk, await workspaces.diff(repo, found.base_sha, head))
 
 

@@ -21,8 +21,10 @@ class Deed(StrEnum):
     TOKEN_MADE = "token.made"  # noqa: S105 - a word
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 - a word
     PROJECT_ADDED = "project.added"
+    PROJECT_PLACED = "project.placed"
     PROJECT_REMOVED = "project.removed"
     PROJECT_TRUSTED = "project.trusted"
+    REMOTE_SET = "project.remote_set"
     CONSENT_GIVEN = "consent.given"
     CONSENT_WITHDRAWN = "consent.withdrawn"
     SETTINGS_CHANGED = "settings.changed"

@@ -9,7 +9,13 @@ from agents_manager.domain.audit import Deed
 from agents_manager.domain.names import visible
 from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import SYSTEM, Actor, Project
-from agents_manager.errors import InvalidConfig, NoSandbox, NotConsented, NotTrusted
+from agents_manager.errors import (
+    InvalidConfig,
+    NoSandbox,
+    NotConsented,
+    NotTrusted,
+    ProjectElsewhere,
+)
 from agents_manager.flow import audit
 from agents_manager.flow.ports import (
     Agent,
@@ -140,6 +146,8 @@ def settings_of_role(
 def _role(s: Services, project: Project, mode: str) -> Role:
     try:
         return s.configs.of(project).roles.get(mode, Role())
+    except ProjectElsewhere:
+        raise  # Its settings are somewhere: a run must not begin as if it had none.
     except InvalidConfig:
         return Role()
 

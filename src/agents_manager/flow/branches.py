@@ -91,8 +91,12 @@ def keep_push(tx: Tx, s: Services, task: Task, ground: Ground, pushed: Pushed) -
         tx.events.add(task.id, refused, SYSTEM, now)
         return
     data = {"base": ground.base, "remote": pushed.remote, "pushed": pushed.sha}
+    if s.here is not None:
+        data["by"] = s.here.host
     known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    if any(a.label == name and a.data == data for a in known):
+    before = next((a.data for a in known if a.label == name), {})
+    data = {**before, **data}
+    if before == data:
         return
     artifacts.keep(tx, s, task, ArtifactType.BRANCH, name, name, data)
     told = event.BranchPushed(branch=name, remote=pushed.remote, sha=pushed.sha)

@@ -12,6 +12,7 @@ from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import ArtifactType, Project, Task
 from agents_manager.errors import NotFound
+from agents_manager.flow import sharing
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -27,6 +28,8 @@ class _Work:
 async def of_task(s: Services, task_ref: str, since: int | None) -> Changes:
     work = await s.store.read(lambda tx: _work(tx, task_ref))
     ends = _ends(work, since)
+    if ends:
+        await sharing.visible(s, work.task, work.project, *ends)
     files = await s.workspaces.files(Path(work.project.path), *ends) if ends else []
     base, head = ends or (None, None)
     return Changes(
@@ -41,6 +44,8 @@ async def of_task(s: Services, task_ref: str, since: int | None) -> Changes:
 async def of_file(s: Services, task_ref: str, path: str, since: int | None) -> FileChange:
     work = await s.store.read(lambda tx: _work(tx, task_ref))
     ends, repo = _ends(work, since), Path(work.project.path)
+    if ends:
+        await sharing.visible(s, work.task, work.project, *ends)
     files = await s.workspaces.files(repo, *ends) if ends else []
     found = next((file for file in files if file.path == path), None)
     if ends is None or found is None:

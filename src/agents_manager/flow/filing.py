@@ -16,7 +16,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import Conflict, ForgeError, HookFailed, WorkspaceInUse
-from agents_manager.flow import artifacts, asking, branches, edits, leaks
+from agents_manager.flow import artifacts, asking, branches, edits, leaks, sharing
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import FiledAs, Pushed, Services, Tx
 
@@ -61,6 +61,7 @@ async def commit(
     if ground.branch in (ground.base, project.base_branch):
         raise Conflict(f"{ground.branch} is a base branch; documents go to a task's own branch.")
     repo = Path(project.path)
+    await sharing.tell(s, task, await sharing.ready(s, task, project, [ground]))
     await s.workspaces.ensure_branch(repo, ground.branch, ground.base)
     filed = FiledAs(
         key=document.artifact_id,
@@ -86,6 +87,7 @@ async def commit(
         return new
 
     new = await s.store.write(write)
+    await sharing.share(s, task, project, [ground])
     if at_work == ground:
         await _look_again(s, task, project, ground)
     return Committed(

@@ -18,6 +18,8 @@ from agents_manager.domain.task import (
     Actor,
     ActorType,
     EffectRow,
+    Project,
+    Task,
 )
 from agents_manager.errors import (
     AgentsManagerError,
@@ -25,6 +27,7 @@ from agents_manager.errors import (
     ForgeUnavailable,
     HookFailed,
     HostReplaced,
+    InvalidConfig,
     NotFound,
     RunNotFound,
     SecretFound,
@@ -40,9 +43,11 @@ from agents_manager.flow import (
     plugin_hooks,
     pulls,
     remedies,
+    sharing,
     snapshots,
     transitions,
 )
+from agents_manager.flow.branches import Ground
 from agents_manager.flow.channels import router
 from agents_manager.flow.ports import Services, Steps, Tx, acting
 from agents_manager.flow.runs import checking, close, copying, lifecycle
@@ -208,9 +213,14 @@ async def _in_repository(row: EffectRow, effect: effects.InRepository, s: Servic
             await _delete_worktree(row, s)
 
 
+async def _fetch(s: Services, task: Task, project: Project, ground: Ground) -> None:
+    await sharing.tell(s, task, await sharing.ready(s, task, project, [ground]))
+
+
 async def _create_branch(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.of_task(tx, s, task, project))
+    await _fetch(s, task, project, ground)
     await s.workspaces.ensure_branch(Path(project.path), ground.branch, ground.base)
 
     def then(tx: Tx) -> None:
@@ -227,6 +237,7 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     if any(c.command for c in config.checks) and not agents.trusted(project, config):
         raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
+    await _fetch(s, task, project, ground)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
     runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
     kept = any(run.kept for run in runs)
@@ -244,7 +255,7 @@ async def _delete_worktree(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     repo = Path(project.path)
     happened: list[event.Event] = []
-    for key in await parts.workspaces(s, repo, task.id):
+    for key in await snapshots.workspaces(s, repo, task.id):
         happened += (await s.workspaces.remove(repo, key)).events
     events = await snapshots.with_untold(s, task, project, happened)
 
@@ -281,6 +292,8 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
             break  # Nor will it begin now; no later one comes before it.
     kept = await lifecycle.kept(run_id, s)
     await copying.whole(s, run_id)
+    with suppress(InvalidConfig):
+        await lifecycle.share(run_id, s)
 
     def then(tx: Tx) -> None:
         now = s.clock.now()

@@ -1,22 +1,13 @@
 """Which machine has a run, where several share a database; one that is alone has all of them."""
 
-from pathlib import Path
-
 from agents_manager.domain.host import Host
 from agents_manager.domain.run import Run
-from agents_manager.domain.task import Project
 from agents_manager.flow.ports import Services, Tx
 
 
 def elsewhere(s: Services, run: Run) -> bool:
     """Whether the files and processes of a run are on another machine."""
     return s.here is not None and run.host not in (None, s.here.host)
-
-
-def has(s: Services, project: Project) -> bool:
-    """Whether a project lies on this machine. One that is alone has all of them, and says what is
-    wrong with those it cannot find."""
-    return s.here is None or Path(project.path).is_dir()
 
 
 def known(tx: Tx, host_id: str) -> Host | None:

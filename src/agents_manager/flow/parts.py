@@ -25,6 +25,7 @@ from agents_manager.flow import (
     loop_backs,
     planning,
     remedies,
+    sharing,
     snapshots,
     stages,
     starting,
@@ -83,11 +84,13 @@ def _group(tx: Tx, s: Services, effect: JoinParts, task: Task, project: Project)
 async def join(row: EffectRow, effect: JoinParts, s: Services) -> None:
     task, project = await task_and_project(s, row)
     group = await s.store.read(lambda tx: _group(tx, s, effect, task, project))
+    made = [Ground(run.branch, group.whole.branch, "") for run in group.done if run.branch]
+    fetched = await sharing.ready(s, task, project, [group.whole, *made])
     if group.over:
         left = tuple(run.branch for run in group.members if run.branch)
         await finish(s, row, lambda tx: _add(tx, s, task, [event.PartsLeft(branches=left)]))
         return
-    happened: list[Event] = []
+    happened: list[Event] = [*fetched]
     unmerged: list[Unmerged] = []
     for run in group.done:
         result = await _merged(s, task, project, group.whole.branch, run)
@@ -97,6 +100,7 @@ async def join(row: EffectRow, effect: JoinParts, s: Services) -> None:
     for run in group.done:
         happened += await _cleared(s, task, project, run)
     await artifacts.refresh_change(s, task, project, group.whole.branch, group.whole.base)
+    await sharing.share(s, task, project, [group.whole])
     await finish(s, row, lambda tx: _go_on(tx, s, row, effect, happened, unmerged))
 
 
@@ -136,12 +140,6 @@ async def _cleared(s: Services, task: Task, project: Project, run: Run) -> list[
         events.append(WorkspaceRemoved())  # Before a crash that kept it from the log.
     mine = {"run": run.id}
     return [e.model_copy(update=mine) if isinstance(e, WorkspaceEvent) else e for e in events]
-
-
-async def workspaces(s: Services, repo: Path, task_id: str) -> list[str]:
-    """The keys of a task's own workspace and of those of its parts that stand."""
-    standing = await s.workspaces.standing(repo)
-    return sorted({task_id, *(key for key in standing if names.task_of(key) == task_id)})
 
 
 def gave_up(tx: Tx, s: Services, row: EffectRow, error: str) -> None:

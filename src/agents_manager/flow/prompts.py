@@ -42,6 +42,7 @@ from agents_manager.flow import (
     leaks,
     planning,
     remedies,
+    sharing,
     transitions,
     undoing,
 )
@@ -292,6 +293,8 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             leaks.send_back(tx, s, prompt.task_id, actor)
         case "rerun":
             remedies.rerun(tx, s, prompt.task_id, actor)
+        case "afresh":
+            sharing.afresh(tx, s, prompt.task_id, actor)
         case "ask":
             last, task = tx.prompts.get(PromptId(which)), tx.tasks.get(prompt.task_id)
             asking.ask_again(tx, s, task, last, last.history_id)

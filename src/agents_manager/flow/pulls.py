@@ -22,7 +22,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.errors import ForgeError, HookFailed
-from agents_manager.flow import artifacts, branches, leaks, reconcile, transitions
+from agents_manager.flow import artifacts, branches, leaks, reconcile, sharing, transitions
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Conflicted, OwnReview, Pushed, Services, Tx
 from agents_manager.flow.settling import before_leaving, finish, task_and_project
@@ -71,6 +71,10 @@ async def collect(s: Services, task_ref: str) -> list[Artifact]:
 async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
     task, project = await task_and_project(s, row)
     pull = await s.store.read(lambda tx: _chosen(tx, s, task, project, effect))
+    base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
+    into = Ground(pull.base_branch, base, task.title)
+    made = Ground(pull.head_branch, pull.base_branch, task.title)
+    await sharing.tell(s, task, await sharing.ready(s, task, project, [into, made]))
     approved, method = effect.head_sha or pull.head_sha, s.configs.of(project).merge_method
     if not await s.store.read(lambda tx: _a_person_decided(tx, row, approved)):
         await _check_kept(s, task, pull)
@@ -84,10 +88,10 @@ async def _merge(row: EffectRow, effect: effects.MergePr, s: Services) -> None:
         await _look_again(s, task, project, pull)
         raise
     whole = None
-    base = await s.store.read(lambda tx: branches.base_of(tx, s, task, project))
     if pull.base_branch != base:
         # What the phases add up to so far: the final review looks at this.
         whole = await s.workspaces.change(Path(project.path), pull.base_branch, base)
+        await sharing.share(s, task, project, [into])
 
     def then(tx: Tx) -> None:
         if isinstance(result, Conflicted):
@@ -214,6 +218,7 @@ async def _open(
 
     task, project, ground, runs = await s.store.read(read)
     said = {"title": ground.title, "description": task.description}
+    await sharing.tell(s, task, await sharing.ready(s, task, project, [ground]))
     await leaks.check(s, task, project, ground.branch, ground.base, said)
     wanted = s.configs.of(project, runs[-1] if runs else None).auto_push
     await before_leaving(s, row)

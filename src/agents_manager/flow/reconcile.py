@@ -99,7 +99,8 @@ async def _look_at_all(
     """How long it takes until the next look."""
     project = await s.store.read(lambda tx: tx.projects.get(project_id))
     # Of several machines one asks the forge, which counts how often it is asked.
-    if not machines.has(s, project) or not await duty.is_mine(s, f"forge {project.id}"):
+    mine = places.away(s, project) is None
+    if not mine or not await duty.is_mine(s, f"forge {project.id}"):
         return AFTER_FAILURE
     try:
         pause = timedelta(seconds=s.configs.of(project).forge.poll_s)

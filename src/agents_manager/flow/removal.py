@@ -12,7 +12,16 @@ from agents_manager.domain.ids import ProjectId, TaskId
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ProjectInUse, TaskInUse
-from agents_manager.flow import audit, blockers, edits, parts, pipelines, tasks
+from agents_manager.flow import (
+    audit,
+    blockers,
+    edits,
+    pipelines,
+    places,
+    sharing,
+    snapshots,
+    tasks,
+)
 from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.1
@@ -39,7 +48,9 @@ class Removed:
     project: Project
     tasks: int
     left: tuple[str, ...]
-    """Why workspaces are still there."""
+    """Why workspaces, or a clone of ours, are still there."""
+    cleared: bool = False
+    """Whether a clone of ours went with it."""
 
 
 async def delete(
@@ -112,7 +123,16 @@ async def remove_project(
 
     gone = await s.store.write(write)
     left = [await _clear(s, project, task.id, runs) for task, runs in gone]
-    return Removed(project, len(gone), tuple(dict.fromkeys(why for why in left if why)))
+    ours = places.is_clone(s, project) and places.away(s, project) is None
+    left.append(await _forget_clone(s, project) if ours else None)
+    cleared = ours and left[-1] is None
+    told = tuple(dict.fromkeys(why for why in left if why))
+    return Removed(project, len(gone), told, cleared=cleared)
+
+
+async def _forget_clone(s: Services, project: Project) -> str | None:
+    why = await sharing.remove_clone(s, Path(project.path))
+    return why and f"The clone {project.path} stays: {why}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +213,7 @@ async def _clear(s: Services, project: Project, task_id: TaskId, runs: Sequence[
 
 async def _take_away(s: Services, project: Project, task_id: TaskId) -> str | None:
     try:
-        for key in await parts.workspaces(s, Path(project.path), task_id):
+        for key in await snapshots.workspaces(s, Path(project.path), task_id):
             await s.workspaces.remove(Path(project.path), key)
     except AgentsManagerError as error:
         return error.message

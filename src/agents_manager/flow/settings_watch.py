@@ -10,6 +10,7 @@ from agents_manager.domain.event import Event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
+from agents_manager.flow import places
 from agents_manager.flow.liveness import SUPERVISOR, concerned
 from agents_manager.flow.ports import Services, Trouble, Tx
 
@@ -32,6 +33,8 @@ async def run(s: Services) -> None:
 async def look(s: Services, known: dict[str, Trouble | None]) -> None:
     """Tells what is new since the last look, which is what is known."""
     for project in await s.store.read(lambda tx: tx.projects.all()):
+        if places.away(s, project) is not None:
+            continue
         trouble = await asyncio.to_thread(s.configs.trouble, project)
         if trouble == known.get(project.id):
             continue

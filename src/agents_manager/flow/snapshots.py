@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents_manager.domain import event
+from agents_manager.domain import event, names
 from agents_manager.domain.event import Event, SnapshotSaved
 from agents_manager.domain.task import SYSTEM, Actor, Project, Task
 from agents_manager.errors import SnapshotNotFound, WorkspaceInUse
@@ -23,6 +23,12 @@ class Restored:
     branch: str
     workspace: str | None
     """The workspace that holds the work, uncommitted; None for a new branch."""
+
+
+async def workspaces(s: Services, repo: Path, task_id: str) -> list[str]:
+    """The keys of a task's own workspace and of those of its parts that stand."""
+    standing = await s.workspaces.standing(repo)
+    return sorted({task_id, *(key for key in standing if names.task_of(key) == task_id)})
 
 
 async def of_task(s: Services, task_ref: str) -> list[Snapshot]:

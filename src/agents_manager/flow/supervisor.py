@@ -12,7 +12,7 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
-from agents_manager.flow import admission, liveness, machines, planning, repairs, takeover, timers
+from agents_manager.flow import admission, liveness, places, planning, repairs, takeover, timers
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.memory import freshness
 from agents_manager.flow.placing import NO_DISK
@@ -75,7 +75,7 @@ async def worktrees(s: Services) -> list[str]:
     stay: what lies there may be the only copy of somebody's work."""
     gone: list[str] = []
     for project in await s.store.read(lambda tx: tx.projects.all()):
-        if not machines.has(s, project):
+        if places.away(s, project) is not None:
             continue
         repo = Path(project.path)
         try:

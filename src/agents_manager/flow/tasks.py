@@ -26,7 +26,16 @@ from agents_manager.errors import (
     TaskNotFound,
     TransitionRefused,
 )
-from agents_manager.flow import agents, audit, edits, facts, pipelines, planning, transitions
+from agents_manager.flow import (
+    agents,
+    audit,
+    edits,
+    facts,
+    pipelines,
+    places,
+    planning,
+    transitions,
+)
 from agents_manager.flow.ports import Services, Tx
 
 MANUAL = Trigger(type=TriggerType.MANUAL)
@@ -67,9 +76,11 @@ async def add_project(
     *,
     by: Actor = SYSTEM,
 ) -> Project:
-    """Registers a repository. Registering it is its user's word that its commands may run."""
+    """Registers a repository. Registering it is its user's word that its commands may run. Where
+    another machine registered it, it is the same project."""
     top, current = await s.workspaces.validate(path)
     now = s.clock.now()
+    remote = await s.copies.remote(top) if s.here else None
     project = Project(
         id=ProjectId(s.ids.new()),
         name=name or top.name,
@@ -78,6 +89,7 @@ async def add_project(
         trusted_commands=None,
         consented_at=None,
         created_at=now,
+        remote=remote,
     )
     config = s.configs.of(project)
     project = replace(
@@ -88,6 +100,9 @@ async def add_project(
         known = tx.projects.by_path(project.path)
         if known is not None:
             raise ProjectExists(f'"{project.path}" is already registered as "{known.name}".')
+        elsewhere = places.known_elsewhere(tx, s, project, named=name is not None)
+        if elsewhere is not None:
+            return places.put(tx, s, elsewhere, project, by)
         if any(p.name == project.name for p in tx.projects.all()):
             raise ProjectExists(
                 f'There is already a project "{project.name}"; choose another with --name.'

@@ -17,7 +17,7 @@ from agents_manager.errors import (
     InvalidInput,
     NotFound,
 )
-from agents_manager.flow import asking, planning, prompts
+from agents_manager.flow import asking, places, planning, prompts
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import Services, Tx
 
@@ -71,6 +71,8 @@ async def _take_default(s: Services, prompt_id: PromptId) -> None:
 async def remind(s: Services) -> None:
     """Reminds people of what has been open for too long."""
     for project in await s.store.read(lambda tx: tx.projects.all()):
+        if places.away(s, project) is not None:
+            continue  # A machine that has it reminds.
         try:
             wanted = s.configs.of(project).reminders
         except AgentsManagerError as error:

@@ -11,6 +11,7 @@ from agents_manager.domain.prompt import who_may_answer
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow, History, Result, Task
 from agents_manager.domain.trail import MIGRATION, RETRY, moved
+from agents_manager.flow import sharing
 from agents_manager.flow.liveness import SHOWN, Mover
 from agents_manager.flow.pipelines import plain
 from agents_manager.flow.ports import Tx
@@ -39,7 +40,12 @@ def paragraph(tx: Tx, task: Task, pipeline: Pipeline, mover: Mover) -> str:
         *_asked(tx, mover),
     ]
     if mover.kind != "finished":
-        sentences += [*_refused(entries), *_trouble(tx, task, last), *_edited(tx, task)]
+        sentences += [
+            *sharing.unshared(tx, task),
+            *_refused(entries),
+            *_trouble(tx, task, last),
+            *_edited(tx, task),
+        ]
     return " ".join(visible(one, 2 * SHOWN) for one in sentences)
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -83,15 +83,17 @@ class Parsed:
 
 
 class Projects:
-    def __init__(self, session: Session, here: Here | None = None) -> None:
+    def __init__(self, session: Session, here: Here | None, wrote: Callable[[], None]) -> None:
         self._session = session
         self._here = here
+        self._wrote = wrote
 
     def add(self, project: Project) -> None:
         try:
             PROJECTS.add(self._session, project)
             if self._here is not None:
                 self.put(project.id, project.path)
+                self._wrote()  # Other machines clone it.
         except IntegrityError as error:
             if not violates(error, "uq_am_project_path", "am_project.path"):
                 raise
@@ -124,6 +126,8 @@ class Projects:
 
     def update(self, project_id: ProjectId, **fields: Any) -> None:
         PROJECTS.update(self._session, project_id, fields)
+        if "remote" in fields:
+            self._wrote()
 
     def places(self) -> Mapping[ProjectId, Mapping[str, str]]:
         found: dict[ProjectId, dict[str, str]] = {}

@@ -50,7 +50,7 @@ class Tx:
     def __init__(self, session: Session, parsed: Parsed, here: Here | None = None) -> None:
         self.wrote = False
         """Whether somebody waits for what was written: an event or an effect."""
-        self.projects = Projects(session, here)
+        self.projects = Projects(session, here, self._note)
         self.pipelines = Pipelines(session, parsed)
         self.tasks = Tasks(session)
         self.history = Histories(session)

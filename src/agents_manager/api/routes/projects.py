@@ -11,16 +11,23 @@ from agents_manager.api.context import Admin, Services
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.task import Actor, Project
 from agents_manager.errors import Conflict, InvalidInput
-from agents_manager.flow import agents, audit, paths, pipelines, ports, removal, tasks
+from agents_manager.flow import agents, audit, paths, pipelines, places, ports, removal, tasks
+from agents_manager.flow.places import HostPlace
 
 router = APIRouter()
+
+Lies = list[HostPlace]
 
 
 @router.get("/projects", tags=["projects"])
 async def list_projects(s: Services) -> pages.Projects:
     """Every registered project."""
-    found = await s.store.read(lambda tx: tx.projects.all())
-    return pages.Projects(items=[_project(s, p) for p in found], next=None)
+
+    def read(tx: ports.Tx) -> list[tuple[Project, Lies]]:
+        return [(p, places.of(tx, p)) for p in tx.projects.all()]
+
+    found = await s.store.read(read)
+    return pages.Projects(items=[_shown(s, p, lies) for p, lies in found], next=None)
 
 
 @router.post("/projects", tags=["projects"], status_code=201)
@@ -29,13 +36,23 @@ async def add_project(s: Services, actor: Admin, form: forms.NewProject) -> sche
     path = Path(form.path)
     if not path.is_absolute():
         raise InvalidInput("The project cannot be added.", ["path: give the absolute path"])
-    return _project(s, await tasks.add_project(s, path, form.name, form.base_branch, by=actor))
+    return await _project(
+        s, await tasks.add_project(s, path, form.name, form.base_branch, by=actor)
+    )
 
 
 @router.get("/projects/{project_id}", tags=["projects"])
 async def get_project(s: Services, project_id: str) -> schemas.Project:
     """One project, by its id or name."""
-    return _project(s, await s.store.read(lambda tx: tx.projects.find(project_id)))
+    return await _project(s, await s.store.read(lambda tx: tx.projects.find(project_id)))
+
+
+@router.patch("/projects/{project_id}", tags=["projects"])
+async def change_project(
+    s: Services, actor: Admin, project_id: str, form: forms.ProjectEdit
+) -> schemas.Project:
+    """Says where machines that lack a project clone it from."""
+    return await _project(s, await places.set_remote(s, project_id, form.remote, actor))
 
 
 @router.get("/projects/{project_id}/settings", tags=["projects"])
@@ -103,21 +120,21 @@ async def _edited(
 async def trust_project(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows the project's commands as they stand now."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await tasks.trust_project(s, project, by=actor))
+    return await _project(s, await tasks.trust_project(s, project, by=actor))
 
 
 @router.post("/projects/{project_id}/consent", tags=["projects"])
 async def give_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows agents to work at the project without a sandbox, with the rights of the server."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await agents.consent(s, project, given=True, by=actor))
+    return await _project(s, await agents.consent(s, project, given=True, by=actor))
 
 
 @router.delete("/projects/{project_id}/consent", tags=["projects"])
 async def withdraw_consent(s: Services, actor: Admin, project_id: str) -> schemas.Project:
     """Allows it no longer; a turn that has begun is not stopped."""
     project = await s.store.read(lambda tx: tx.projects.find(project_id))
-    return _project(s, await agents.consent(s, project, given=False, by=actor))
+    return await _project(s, await agents.consent(s, project, given=False, by=actor))
 
 
 @router.delete("/projects/{project_id}", tags=["projects"])
@@ -161,7 +178,11 @@ async def get_pipeline_counts(
     return pages.PipelineCounts.of(found)
 
 
-def _project(s: ports.Services, project: Project) -> schemas.Project:
+async def _project(s: ports.Services, project: Project) -> schemas.Project:
+    return _shown(s, project, await s.store.read(lambda tx: places.of(tx, project)))
+
+
+def _shown(s: ports.Services, project: Project, lies: Lies) -> schemas.Project:
     trouble, changed = s.configs.trouble(project), list[str]()
     trusted, base = False, project.base_branch
     if trouble is None or trouble.kept:
@@ -173,6 +194,9 @@ def _project(s: ports.Services, project: Project) -> schemas.Project:
         id=project.id,
         name=project.name,
         path=project.path,
+        remote=project.remote,
+        places=[schemas.ProjectPlace(host=p.host, name=p.name, path=p.path) for p in lies],
+        away=places.away(s, project),
         base_branch=base,
         commands_trusted=trusted,
         changed_commands=changed,

@@ -10,7 +10,7 @@ from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, AnswerKey, Caller, Services
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
-from agents_manager.flow import changes, paths, prompts, remedies, task_files, tasks, views
+from agents_manager.flow import changes, paths, prompts, remedies, sharing, task_files, tasks, views
 from agents_manager.flow.ports import Tx
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -164,6 +164,7 @@ async def get_diff(s: Services, task_id: str) -> PlainTextResponse:
     if not found:
         raise NotFound(f'Task "{task.title}" ({task.id}) has no diff; no agent committed anything.')
     ends = found[-1].data
+    await sharing.visible(s, task, project, ends["base_sha"], ends["head_sha"])
     return PlainTextResponse(
         await s.workspaces.diff(Path(project.path), ends["base_sha"], ends["head_sha"])
     )

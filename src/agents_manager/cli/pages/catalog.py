@@ -25,6 +25,7 @@ from agents_manager.domain.task import Artifact, ArtifactType, Project
 from agents_manager.flow.agents import changes, trusted
 from agents_manager.flow.migration import Migration
 from agents_manager.flow.pipelines import Brought, Saved, Version, plain
+from agents_manager.flow.places import HostPlace
 from agents_manager.flow.ports import ProjectConfig, Snapshot
 
 MAX_FILES = 5
@@ -56,6 +57,16 @@ def project(
         yield Line(f"          {one_line(forge_trouble)}", Tone.URGENT)
     yield Line(f"Consent   {consent(found).text}")
     yield from commands(found, config)
+
+
+def places(found: Project, lies: Sequence[HostPlace]) -> Iterator[Block]:
+    """Where several machines share the database."""
+    if found.remote:
+        yield Line(f"Remote    {found.remote}")
+    if lies:
+        yield Line()
+        yield title("Machines")
+        yield Table(("HOST", "PATH"), [(one.name, one.path) for one in lies], indent=2)
 
 
 def consent(found: Project) -> Line:

@@ -11,7 +11,7 @@ from agents_manager.domain.findings import Changed
 from agents_manager.domain.knowledge import Node, NodeState
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError
-from agents_manager.flow import duty, machines
+from agents_manager.flow import duty, places
 from agents_manager.flow.ports import Services, Tx
 
 log = structlog.get_logger()
@@ -21,7 +21,8 @@ async def look(s: Services) -> list[str]:
     """Marks what is stale in any project; the nodes."""
     stale: list[str] = []
     for project in await s.store.read(lambda tx: tx.projects.all()):
-        if not machines.has(s, project) or not await duty.is_mine(s, f"knowledge {project.id}"):
+        mine = places.away(s, project) is None
+        if not mine or not await duty.is_mine(s, f"knowledge {project.id}"):
             continue
         try:
             stale += await look_at(s, project)

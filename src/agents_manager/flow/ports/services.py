@@ -12,6 +12,7 @@ from agents_manager.flow.ports.agents import Agents
 from agents_manager.flow.ports.channels import Browsers, Channel
 from agents_manager.flow.ports.checks import Checks, Setup
 from agents_manager.flow.ports.configs import Configs, ProjectFiles
+from agents_manager.flow.ports.copies import Copies
 from agents_manager.flow.ports.engine import EngineRows, Runners
 from agents_manager.flow.ports.forges import Forges
 from agents_manager.flow.ports.hosts import Here
@@ -62,6 +63,7 @@ class Services:
     configs: Configs
     agents: Agents
     workspaces: Workspaces
+    copies: Copies
     forge: Forges
     checks: Checks
     setup: Setup

@@ -14,7 +14,7 @@ from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.retention import Retention, before
 from agents_manager.domain.task import Project, PullState
 from agents_manager.errors import AgentsManagerError, NotFound
-from agents_manager.flow import machines
+from agents_manager.flow import places
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import EngineRows, OldTask, SavedRef, Services, Tx
 from agents_manager.flow.retention import room
@@ -117,9 +117,9 @@ async def _finished(s: Services, finished: datetime | None) -> AsyncGenerator[li
 async def _grounds(s: Services, rules: Retention, left: list[str]) -> dict[str, Ground]:
     grounds: dict[str, Ground] = {}
     for project in await s.store.read(lambda tx: tx.projects.all()):
-        saved: dict[str, list[SavedRef]] = {}
-        if not machines.has(s, project):
+        if places.away(s, project) is not None:
             continue
+        saved: dict[str, list[SavedRef]] = {}
         repo = Path(project.path)
         try:
             worktrees = dict(await s.workspaces.standing(repo))

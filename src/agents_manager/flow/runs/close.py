@@ -21,6 +21,7 @@ from agents_manager.flow import (
     parts,
     remedies,
     retries,
+    sharing,
     stages,
     transitions,
 )
@@ -74,7 +75,13 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             )
             over_budget = verdict.get("over_budget", False)
             _of_stage(tx, s, run_id, verdict)
-            fail(tx, s, run_id, error, halted=halted, over_budget=over_budget)
+            elsewhere = verdict.get("elsewhere", False)
+            fail(
+                *(tx, s, run_id, error),
+                halted=halted,
+                over_budget=over_budget,
+                elsewhere=elsewhere,
+            )
         else:
             _complete(tx, s, run, verdict, lines, halted=halted)
         return tx.runs.get(run_id)
@@ -101,6 +108,7 @@ def fail(
     *,
     halted: bool = False,
     over_budget: bool = False,
+    elsewhere: bool = False,
 ) -> None:
     """Ends a live run with an error. The pipeline takes it when it is not tried again."""
     run = tx.runs.get(run_id)
@@ -121,6 +129,9 @@ def fail(
     tx.events.add(run.task_id, failed, actor, now)
     if over_budget and not run.part and not _stop_is_ordered(tx, run):
         budgets.hold(tx, s, tx.runs.get(run_id), error.error)
+        return
+    if elsewhere and not run.part and not _stop_is_ordered(tx, run):
+        sharing.ask(tx, s, run, error.error)
         return
     may_retry = not over_budget and not _stop_is_ordered(tx, run)
     if may_retry and retries.schedule(tx, s, tx.runs.get(run_id), error):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
-from agents_manager.flow import settings_watch
+from agents_manager.flow import settings_watch, sharing
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import (
     brief,
@@ -33,7 +33,15 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
         # Nothing that follows needs to be kept: what is collected again is on record once, and
         # once the run is closed its effect is done, so that this is not come to again.
         await collect.collect(run_id, verdict, s)
+        await share(run_id, s)
     await close.close(run_id, verdict, s)
+
+
+async def share(run_id: RunId, s: Services) -> None:
+    """What the run committed, with the machines that share the database."""
+    if s.here is not None:
+        run, task, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
+        await sharing.share_run(s, run, task, project)
 
 
 async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> Verdict:

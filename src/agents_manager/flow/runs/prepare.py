@@ -12,8 +12,16 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, Project, Task
-from agents_manager.errors import ExternalError, InvalidInput
-from agents_manager.flow import agents, branches, budgets, machines, pipelines, snapshots
+from agents_manager.errors import ExternalError, InvalidInput, WorkElsewhere
+from agents_manager.flow import (
+    agents,
+    branches,
+    budgets,
+    machines,
+    pipelines,
+    sharing,
+    snapshots,
+)
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Services, Tx, Workspace
 from agents_manager.flow.runs.places import SETUP_LOG
@@ -37,6 +45,7 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         run = replace(run, agent=agent, sandbox=kept and kept.level)
         known = await s.store.read(lambda tx, run=run: _known(tx, s, run, task, project))
         pipelines.check_outcomes(s, project, known.pipeline, task.status)
+        await _fetch(s, run, project, task, known)
         workspace = await _workspace(s, run, project, task, known)
         await _tell(s, run, task, await _happened(s, run, task, project, workspace, known))
         if not known.first:
@@ -44,6 +53,8 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         refused = await _set_up(s, run, task, project, workspace)
     except ExternalError:
         raise
+    except WorkElsewhere as error:
+        return {**trouble(error.message, ErrorClass.ENVIRONMENT), "elsewhere": True}
     except InvalidInput as error:
         why = " ".join([error.message, *error.details])
         return trouble(why, ErrorClass.ENVIRONMENT)
@@ -76,6 +87,13 @@ def _known(tx: Tx, s: Services, run: Run, task: Task, project: Project) -> Known
         base=branches.base_of(tx, s, task, project),
         first=[r.id for r in tx.runs.of_task(task.id)] == [run.id],
     )
+
+
+async def _fetch(s: Services, run: Run, project: Project, task: Task, known: Known) -> None:
+    """What another machine made last; a run must not begin as if there were nothing."""
+    wanted = (Ground(known.whole.base, known.base, ""), known.whole, known.ground)
+    key = names.workspace_key(task.id, run.part)
+    await sharing.tell(s, task, await sharing.ready(s, task, project, wanted, key), run)
 
 
 async def _workspace(
@@ -200,6 +218,7 @@ def _begin(tx: Tx, s: Services, run: Run, task: Task, ground: Ground, workspace:
         run.id,
         status=RunStatus.RUNNING,
         session=run.session,
+        host=s.here.host if s.here else None,
         agent=run.agent,
         model=run.model,
         sandbox=run.sandbox,
