@@ -40,7 +40,7 @@ from agents_manager.flow import (
     artifacts,
     asking,
     duty,
-    machines,
+    places,
     planning,
     prompts,
     transitions,
