@@ -19,7 +19,7 @@ from collections.abc import (
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from agents_manager.config_models import LimitsConfig
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import registry, template
 from agents_manager.domain.cost import Prices, PriceTable
+from agents_manager.domain.host import DEAD_AFTER
 from agents_manager.domain.ids import EffectId
 from agents_manager.engine import host, lease, processes
 from agents_manager.engine.disk import FreeSpace
@@ -67,8 +68,9 @@ from agents_manager.scm.github import GitHub
 from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import ChosenWorkspaces
 from agents_manager.settings import ConfigFiles, Settings
+from agents_manager.store import versions
 from agents_manager.store.database import open_database
-from agents_manager.store.engines import sqlite_engine
+from agents_manager.store.engines import Engines, sqlite_engine
 from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
@@ -100,16 +102,21 @@ class Program:
         default_factory=asyncio.Queue[AgentsManagerError]
     )
     """Why it must end, once it must."""
+    outdated: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when another version changed the schema, so that this program has to end."""
 
 
 @asynccontextmanager
-async def client(settings: Settings, **overrides: Any) -> AsyncGenerator[Program]:
-    """Settings, store and flow: every command, with or without a server beside it."""
+async def client(
+    settings: Settings, *, works: bool = False, **overrides: Any
+) -> AsyncGenerator[Program]:
+    """Settings, store and flow: every command, with or without a server beside it. What `works`
+    holds the host lock."""
     _make_home(settings.home)
     redactor = environment.redactor()
-    here = _here(settings)
+    here, others = _here(settings), partial(_others, settings, works)
     database = await asyncio.to_thread(
-        open_database, settings.database, redactor=redactor, here=here
+        open_database, settings.database, redactor=redactor, here=here, others=others
     )
     try:
         services = replace(_services(settings, database, redactor, here), **overrides)
@@ -128,8 +135,9 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
 
     _make_home(settings.home)
     with host.HostLock(settings.home):
-        async with client(settings, **overrides) as program:
+        async with client(settings, works=True, **overrides) as program:
             services = program.services
+            program.database.outdated = program.outdated.set
 
             async def perform(effect_id: EffectId, attempt: int, steps: Steps) -> None:
                 await hooks.perform(effect_id, attempt, services, steps)
@@ -240,6 +248,16 @@ async def _wake_on_change(program: Program, *wakes: Callable[[], None]) -> None:
     async for _ in program.database.watch():
         for wake in wakes:
             wake()
+        await program.database.check_schema()
+
+
+def _others(settings: Settings, works: bool, engines: Engines) -> list[str]:
+    """Who else works on the database: the server of its folder, or the machines that share it."""
+    if engines.path is not None:
+        live = not works and host.is_live(settings.home)
+        return [f"a server of {settings.home}"] if live else []
+    mine = host.executor_id(settings.home) if works else None
+    return versions.machines(engines, mine=mine, dead_after=DEAD_AFTER)
 
 
 @asynccontextmanager

@@ -272,6 +272,18 @@ class SchemaTooNew(StoreError):
     """The database was written by a newer version of Agents Manager."""
 
 
+class SchemaInUse(StoreError):
+    """Servers of an older version work on the database."""
+
+
+class SchemaMovedOn(StoreError):
+    """Another version of Agents Manager changed the database under this one."""
+
+
+class DatabaseMoved(StoreError):
+    """The data lives in another database now."""
+
+
 class MigrationFailed(StoreError):
     """The database could not be brought up to date; the old file is unchanged."""
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,19 +35,6 @@ class Done:
 Run = Callable[[Sequence[str], str, Path, Mapping[str, str]], Done]
 
 
-def _start_and_wait(args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]) -> Done:
-    ran = subprocess.run(
-        [PROGRAM, *args],
-        input=input.encode(),
-        capture_output=True,
-        cwd=cwd,
-        env=env,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    return Done(args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
-
-
 @cache
 def _forks() -> "subprocess.Popen[str]":
     """One for all tests of this process: commands bring their own folder and environment."""
@@ -62,11 +50,12 @@ def _forks() -> "subprocess.Popen[str]":
 
 
 class Am:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: Sequence[str | Path] = (PROGRAM,)) -> None:
+        self.program = program
         self.home = folder / "am-home"
         self.repo = folder / "repo"
         user = folder / "user"
-        user.mkdir()
+        user.mkdir(exist_ok=True)
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": str(user),
@@ -75,7 +64,7 @@ class Am:
             "AM_HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
         }
-        self._run: Run = _start_and_wait
+        self._run: Run = self._start_and_wait
 
     def __call__(
         self,
@@ -87,11 +76,24 @@ class Am:
         """One command, whatever comes of it."""
         return self._run(args, input, cwd or self.repo, {**self.env, **(env or {})})
 
+    def _start_and_wait(
+        self, args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]
+    ) -> Done:
+        ran = subprocess.run(
+            [*self.program, *args],
+            input=input.encode(),
+            capture_output=True,
+            cwd=cwd,
+            env=env,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return Done(args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
+
     @contextmanager
     def quickly(self) -> Generator[None]:
         """Inside, commands are forked from a process that has imported the program already."""
-        streams = self.home.parent / "streams"
-        streams.mkdir()
+        streams = Path(tempfile.mkdtemp(dir=self.home.parent))
         source = _forks()
 
         def run(args: Sequence[str], input: str, cwd: Path, env: Mapping[str, str]) -> Done:
@@ -107,7 +109,7 @@ class Am:
 
         self._run = run
         yield
-        self._run = _start_and_wait
+        self._run = self._start_and_wait
 
     def text(self, *args: str, input: str = "") -> str:
         """What a command that succeeds says to people."""
@@ -138,7 +140,7 @@ class Am:
     def serving(self, *args: str) -> Generator[dict[str, Any]]:
         """A command that serves, with what it says when it is ready; ended by Ctrl-C."""
         process = subprocess.Popen(
-            [PROGRAM, *args, "--json"],
+            [*self.program, *args, "--json"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=self.env,

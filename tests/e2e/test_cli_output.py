@@ -23,6 +23,7 @@ from agents_manager.store.database import open_database
 from tests import fake_launchers
 from tests.contract.store_values import a_blocker, a_node, a_source
 from tests.e2e.am_program import PATIENCE_S, PROGRAM, Am, until
+from tests.postgres import fresh_database
 from tests.webhook_server import SECRET, listening
 
 PROJECTS = (
@@ -64,7 +65,7 @@ HEAVY = ("alembic", "dbos", "fastapi", "pydantic", "rich", "sqlalchemy", "struct
 
 
 @pytest.mark.slow
-def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
+def test_every_command_prints_one_json_document(tmp_path: Path, postgres_url: str) -> None:
     am = Am(tmp_path)
     am.make_repo()
     used: set[str] = set()
@@ -78,6 +79,8 @@ def test_every_command_prints_one_json_document(tmp_path: Path) -> None:
     with am.quickly():
         _use_everything(am, run)
         _use_channels(am, run)
+        run("database", "upgrade")
+        run("database", "move", fresh_database(postgres_url))
     assert used == known.keys() - SERVED - SHARED
 
 

@@ -215,7 +215,7 @@ async def cancelled(w: World) -> Any:
 async def stopped(w: World) -> Any:
     task = await w.start({"implement": [[{"hang": True}]]}, pipeline="chore")
     view = await w.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
-    await tasks.stop_run(w.s, view.run.id, ANN)
+    await tasks.stop_run(w.s, view.runs[-1].id, ANN)
     await w.wait(task, lambda v: v.run is None and bool(v.prompts), "a choice")
     return task
 

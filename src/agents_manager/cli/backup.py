@@ -31,7 +31,7 @@ FORMAT = "agents-manager/backup"
 VERSION = 1
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, KeyError, TypeError, ValueError)
 """What the reading of a damaged archive, or of none, may raise."""
-JOURNALS = ("", "-wal", "-shm")
+BESIDE = ("", "-wal", "-shm", ".moved")
 KNOWN = frozenset({MANIFEST, MAIN, ENGINE, *PLAIN})
 LONGEST_MANIFEST = 64 * 1024
 LONGEST_LIST = 64 * 1024
@@ -72,6 +72,7 @@ def restore(file: Path, force: bool, as_json: bool) -> None:
 
     output = Output(as_json=as_json)
     place = environment.from_environment()
+    session.keep_quiet()
     session.run(output, lambda: asyncio.to_thread(_restore, output, place, file, force=force))
 
 
@@ -239,7 +240,7 @@ def _put_aside(home: Path, names: list[str], aside: Path | None) -> None:
     if aside is None:
         return
     aside.mkdir(mode=0o700, parents=True)
-    for name in (*(f"{n}{end}" for n in names for end in JOURNALS), *PLAIN):
+    for name in (*(f"{n}{end}" for n in names for end in BESIDE), *PLAIN):
         if (home / name).exists():
             (home / name).replace(aside / name)
 

@@ -21,7 +21,7 @@ from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
-from agents_manager.errors import AgentsManagerError, InvalidConfig, StoreError
+from agents_manager.errors import AgentsManagerError, DatabaseMoved, InvalidConfig, StoreError
 from agents_manager.flow import agents, pipelines, places
 from agents_manager.sandbox import cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
@@ -181,6 +181,8 @@ def _database(place: Settings) -> Finding:
         return Finding("database", "ok", f"{place.database} is made by the first command.")
     try:
         revision = schema_of(place.database)
+    except DatabaseMoved as error:
+        return Finding("database", "fail", error.message, "Set AM_DATABASE_URL.")
     except AgentsManagerError as error:
         file = place.database_url is None
         way = "am restore FILE" if file else "Look at AM_DATABASE_URL and whether Postgres runs."

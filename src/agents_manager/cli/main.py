@@ -44,6 +44,7 @@ COMMANDS = {
     "completion": Entry("completion", "Make your shell complete commands and identifiers."),
     "backup": Entry("backup", "Keep the databases in one file, also while a server runs."),
     "restore": Entry("backup", "Bring the databases of a backup back."),
+    "database": Entry("database", "Move the data to Postgres, or to the schema of this version."),
     "gc": Entry("gc", "Remove what is old enough by the settings, or list it."),
     "channel": Entry("channel", "Tell people things and be answered elsewhere, too."),
     "config": Entry("config", "See the settings in effect, and where they come from."),

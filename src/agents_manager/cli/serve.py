@@ -13,7 +13,7 @@ import click
 from agents_manager.cli import session
 from agents_manager.cli.output import Output
 from agents_manager.cli.render import Line, Tone, title
-from agents_manager.errors import InvalidConfig
+from agents_manager.errors import InvalidConfig, SchemaMovedOn
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -177,7 +177,10 @@ async def serving(
     chosen = settings.DEFAULT_PORT if port is None else port
     owner = settings.user_name()
     async with bootstrap.worker(place) as program, asyncio.TaskGroup() as group:
-        extra: list[asyncio.Task[None]] = [group.create_task(_must_end(program))]
+        extra: list[asyncio.Task[None]] = [
+            group.create_task(_must_end(program)),
+            group.create_task(_make_way(program)),
+        ]
 
         async def announce(address: str) -> None:
             where = server.address_of(place.home) or address
@@ -212,7 +215,7 @@ async def _working(place: "Settings", output: Output, port: int) -> None:
         asyncio.TaskGroup() as group,
     ):
         told = asyncio.Event()
-        over = group.create_task(_must_end(program))
+        watching = [group.create_task(one(program)) for one in (_must_end, _make_way)]
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, told.set)
@@ -221,7 +224,8 @@ async def _working(place: "Settings", output: Output, port: int) -> None:
         document = {"home": place.home, "address": address}
         output.show(document, lambda: [Line(text), Line(asked, Tone.QUIET)])
         await told.wait()
-        over.cancel()
+        for one in watching:
+            one.cancel()
 
 
 async def _must_end(program: "Program") -> None:
@@ -232,6 +236,14 @@ def _go_on(place: "Settings") -> str:
     if place.database_url is None:
         return "running agents go on"
     return "running agents go on if it is started again within 30 s"
+
+
+async def _make_way(program: "Program") -> None:
+    """Ends the program once a newer version has changed the database under it."""
+    from agents_manager.store import versions
+
+    await program.outdated.wait()
+    raise versions.outdated(program.database.engines) or SchemaMovedOn()
 
 
 def _keep_log(level: str) -> None:

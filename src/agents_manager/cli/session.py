@@ -112,11 +112,18 @@ def run(output: Output, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         _refuse(output, _first(group))
 
 
-async def _at_desk(output: Output, work: Callable[[Desk], Awaitable[None]]) -> None:
-    from agents_manager import bootstrap, environment, log, settings
-    from agents_manager.domain.task import Actor, ActorType
+def keep_quiet() -> None:
+    """What a command says is its result alone."""
+    from agents_manager import environment, log
 
     log.configure(json=False, level="error", redactor=environment.redactor())
+
+
+async def _at_desk(output: Output, work: Callable[[Desk], Awaitable[None]]) -> None:
+    from agents_manager import bootstrap, settings
+    from agents_manager.domain.task import Actor, ActorType
+
+    keep_quiet()
     actor = Actor(type=ActorType.USER, name=settings.user_name(), via="cli", admin=True)
     async with bootstrap.client(settings.from_environment()) as program:
         await work(Desk(program, actor, output))

@@ -48,6 +48,8 @@ class Deed(StrEnum):
     HOST_DRAINED = "host.drained"
     HOST_RESUMED = "host.resumed"
     HOST_REMOVED = "host.removed"
+    DATA_MOVED = "data.moved"
+    DATA_UPGRADED = "data.upgraded"
 
 
 DEEDS = frozenset(Deed)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.errors import SchemaTooNew, StoreError
-from agents_manager.store import library
+from agents_manager.store import library, marks
 from agents_manager.store.engines import BUSY_TIMEOUT_S
 from agents_manager.store.faults import store_error
 from agents_manager.store.migrate import HEAD, VERSION
@@ -14,6 +14,7 @@ from agents_manager.store.migrate import HEAD, VERSION
 
 def copy(source: Path, target: Path) -> None:
     """One state of the database, whatever is written to it meanwhile."""
+    marks.refuse(source)
     target.touch(mode=0o600)
     with _opened(source) as connection:
         connection.execute("VACUUM INTO ?", [str(target)])

@@ -1,13 +1,15 @@
 """The way in: opens the database of an address or a path, at the schema of this version."""
 
+from functools import partial
 from pathlib import Path
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from agents_manager.errors import InvalidConfig, StoreError
 from agents_manager.flow.ports import Here
 from agents_manager.redaction import NOTHING, Redactor
+from agents_manager.store import marks, versions
 from agents_manager.store.engines import (
     Engines,
     Synchronous,
@@ -30,14 +32,17 @@ def open_database(
     backups: Path | None = None,
     redactor: Redactor = NOTHING,
     here: Here | None = None,
+    others: versions.Others = versions.nobody,
 ) -> Database:
     """Creates the file and its tables if they are missing. `backups` is where an old file is kept
     before its schema changes; the folder `backups` beside the file unless given. What `redactor`
-    knows is not written. `here` is for a database that several machines share."""
+    knows is not written. `here` is for a database that several machines share. The schema is not
+    changed under `others`."""
     engines = _engines(url_or_path, synchronous)
     try:
         folder = backups or (engines.path or Path.cwd()).parent / "backups"
-        upgrade(engines, backups=folder)
+        may_change = partial(versions.may_change, engines, others=others)
+        upgrade(engines, backups=folder, may_change=may_change)
     except BaseException:
         engines.dispose()
         raise
@@ -53,12 +58,23 @@ def schema_of(url_or_path: str | Path) -> str | None:
         engines.dispose()
 
 
+def postgres(address: str) -> Engines:
+    url = _parsed(address) if "://" in address else None
+    if url is None or url.drivername.partition("+")[0] not in POSTGRES:
+        raise InvalidConfig("That is no address of a Postgres database; give postgresql://…")
+    return postgres_engines(url)
+
+
+def _parsed(address: str) -> URL:
+    try:
+        return make_url(address)
+    except (ArgumentError, ValueError) as error:
+        raise InvalidConfig("The database address cannot be read.") from error
+
+
 def _engines(url_or_path: str | Path, synchronous: Synchronous) -> Engines:
     if isinstance(url_or_path, str) and "://" in url_or_path:
-        try:
-            url = make_url(url_or_path)
-        except (ArgumentError, ValueError) as error:
-            raise InvalidConfig("The database address cannot be read.") from error
+        url = _parsed(url_or_path)
         kind = url.drivername.partition("+")[0]
         if kind in POSTGRES:
             return postgres_engines(url)
@@ -68,6 +84,7 @@ def _engines(url_or_path: str | Path, synchronous: Synchronous) -> Engines:
             )
         url_or_path = url.database
     path = Path(url_or_path).expanduser().absolute()
+    marks.refuse(path)
     _prepare(path)
     return sqlite_engines(path, synchronous)
 

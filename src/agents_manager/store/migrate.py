@@ -5,7 +5,7 @@ that is behind. A test proves that both ways end in the same schema.
 """
 
 import fcntl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,7 +43,15 @@ VERSION = Table(
 )
 
 
-def upgrade(engines: Engines, *, backups: Path, scripts: Path = SCRIPTS, head: str = HEAD) -> None:
+def upgrade(
+    engines: Engines,
+    *,
+    backups: Path,
+    scripts: Path = SCRIPTS,
+    head: str = HEAD,
+    may_change: Callable[[str, str], None] = lambda revision, head: None,
+) -> None:
+    """`may_change` is asked before a schema is changed, with what it is and what it would be."""
     if not _new_file(engines) and stored_revision(engines) == head:
         return
     try:
@@ -53,6 +61,7 @@ def upgrade(engines: Engines, *, backups: Path, scripts: Path = SCRIPTS, head: s
                 _create(engines)
             elif revision != head:
                 _refuse_newer(engines, scripts, revision)
+                may_change(revision, head)
                 _migrate(engines, scripts, head, revision, backups)
     except OSError as error:
         raise StoreError(
@@ -64,7 +73,7 @@ def upgrade(engines: Engines, *, backups: Path, scripts: Path = SCRIPTS, head: s
 def stored_revision(engines: Engines) -> str | None:
     """None: there are no tables of ours yet."""
     with named(engines.where), engines.reader.begin() as connection:
-        return _revision(connection)
+        return revision_of(connection)
 
 
 def run_scripts(connection: Connection, scripts: Path, head: str) -> None:
@@ -84,7 +93,7 @@ def _config(scripts: Path) -> "Config":
     return config
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
     if not inspect(connection).has_table(VERSION.name):
         return None
     return connection.execute(select(VERSION.c.version_num)).scalar()
@@ -99,10 +108,14 @@ def _new_file(engines: Engines) -> bool:
 def _create(engines: Engines) -> None:
     with named(engines.where), engines.writer.begin() as connection:
         # On Postgres the lock that counts is the one this transaction began with.
-        if _revision(connection) is None:
-            schema.metadata.create_all(connection, checkfirst=False)
-            VERSION.create(connection)
-            connection.execute(insert(VERSION), {"version_num": HEAD})
+        if revision_of(connection) is None:
+            create_tables(connection)
+
+
+def create_tables(connection: Connection) -> None:
+    schema.metadata.create_all(connection, checkfirst=False)
+    VERSION.create(connection)
+    connection.execute(insert(VERSION), {"version_num": HEAD})
 
 
 def _refuse_newer(engines: Engines, scripts: Path, revision: str) -> None:
@@ -122,7 +135,7 @@ def _migrate(engines: Engines, scripts: Path, head: str, revision: str, backups:
     saved = _back_up(engines, revision, backups)
     try:
         with _schema_change(engines) as connection:
-            if _revision(connection) != head:
+            if revision_of(connection) != head:
                 run_scripts(connection, scripts, head)
     except Exception as error:
         kept = f" A copy is kept as {saved}." if saved else ""

@@ -4,18 +4,19 @@ import asyncio
 import contextvars
 import inspect
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TypeVar
 
 import structlog
+from sqlalchemy.exc import DBAPIError
 
-from agents_manager.errors import HostReplaced
+from agents_manager.errors import HostReplaced, SchemaMovedOn, StoreError
 from agents_manager.flow import ports
 from agents_manager.flow.ports import Here
 from agents_manager.meters import Times
 from agents_manager.redaction import NOTHING, Redactor
-from agents_manager.store import watch
+from agents_manager.store import marks, versions, watch
 from agents_manager.store.access import Access
 from agents_manager.store.audit import Audit
 from agents_manager.store.beats import Beats
@@ -85,6 +86,9 @@ class Database:
         self.engines = engines
         self._here = here
         self.times = Times()
+        self.outdated: Callable[[], None] | None = None
+        """Of a program that goes on for long. It is told that another version changed the schema,
+        and whoever reads or writes waits from then on for its end: to fail would go on record."""
         self._redactor = redactor
         self._parsed = Parsed()
         self._callbacks: list[Callable[[], None]] = []
@@ -93,11 +97,15 @@ class Database:
 
     async def write(self, fn: Callable[[ports.Tx], T]) -> T:
         assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
-        return await _run(self._writer, lambda: self._write(fn))
+        return await self._while_current(_run(self._writer, lambda: self._write(fn)))
 
     async def read(self, fn: Callable[[ports.Tx], T]) -> T:
         assert not inspect.iscoroutinefunction(fn), "a transaction is a plain function"
-        return await _run(self._readers, lambda: self._read(fn))
+        return await self._while_current(_run(self._readers, lambda: self._read(fn)))
+
+    async def check_schema(self) -> None:
+        """Whether this program may go on, where nothing else asks."""
+        await self._while_current(_run(self._readers, self._refuse_outdated))
 
     def after_commit(self, callback: Callable[[], None]) -> None:
         self._callbacks.append(callback)
@@ -119,10 +127,33 @@ class Database:
         self._readers.shutdown()
         self.engines.dispose()
 
+    async def _while_current(self, call: Awaitable[T]) -> T:
+        try:
+            return await call
+        except (StoreError, DBAPIError) as error:
+            if self.outdated is None or not await self._is_outdated(error):
+                raise
+        self.outdated()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    async def _is_outdated(self, error: Exception) -> bool:
+        if isinstance(error, SchemaMovedOn):
+            return True
+        return await _run(self._readers, lambda: versions.outdated(self.engines)) is not None
+
+    def _refuse_outdated(self) -> None:
+        error = versions.outdated(self.engines)
+        if error is not None:
+            raise error
+
     def _write(self, fn: Callable[[ports.Tx], T]) -> T:
         begun = time.monotonic()
         with named(self.engines.where), self.engines.writer.begin() as connection:
             waited = time.monotonic() - begun
+            if self.engines.path is not None:
+                marks.refuse(self.engines.path)
+            versions.may_go_on(connection.connection.driver_connection, self.engines.where)
             tx = Tx(Session(connection, self._redactor), self._parsed, self._here)
             _refuse_replaced(tx)
             result = fn(tx)
