@@ -26,8 +26,7 @@ def _done(tx: Tx, project: ProjectId | None, since: datetime | None) -> Iterator
     places = [place for place, _ in tx.board.counts(project) if _is_final(tx, place)]
     finished = {
         task.id: tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-        for task in tx.board.tasks(places, project)
-        if since is None or task.updated_at >= since
+        for task in tx.board.tasks(places, project, since=since)
     }
     worked = tx.figures.worked(list(finished))
     for task, entries in groupby(tx.board.moves(project, since=since), key=lambda m: m.task_id):

@@ -6,10 +6,12 @@ from functools import cache, lru_cache
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     SelectBase,
     and_,
     bindparam,
     case,
+    cast,
     func,
     or_,
     select,
@@ -66,18 +68,30 @@ _STEPS = Rows(
     hooks=lambda rows: tuple(HookRecord.model_validate(row) for row in rows),
 )
 _OF_PROJECT = _TASK.project_id == bindparam("project")
+_SINCE = _TASK.updated_at >= bindparam("since", type_=UtcTime())
 
 
 @cache
-def _counts(*, project: bool) -> SelectBase:
-    place = (_TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
-    counted = select(*place, func.count()).group_by(*place).order_by(*place)
-    return counted.where(_OF_PROJECT) if project else counted
+def counted(*, project: bool) -> SelectBase:
+    """Tasks by place. Counted project by project, which is the order of an index, and then added
+    up: else all of them would be sorted."""
+    places = (_TASK.project_id, _TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
+    each = select(*places, func.count().label("number")).group_by(*places)
+    by_project = (each.where(_OF_PROJECT) if project else each).subquery()
+    place = (by_project.c.pipeline_id, by_project.c.pipeline_version, by_project.c.status)
+    # Postgres adds whole numbers up to a decimal.
+    number = cast(func.sum(by_project.c.number), BigInteger)
+    return select(*place, number).group_by(*place).order_by(*place)
 
 
 @lru_cache
-def _at(places: tuple[Place, ...], *, project: bool, newest: bool) -> SelectBase:
-    """Tasks there. Their statuses alone are asked for, too, as there is an index of those."""
+def _at(
+    places: tuple[Place, ...], *, project: bool, newest: bool, since: bool = False
+) -> SelectBase:
+    """Tasks there. Their statuses alone are asked for, too, as there is an index of those; but not
+    where the newest of many are wanted, which the index of changes has."""
+    # What is computed of a column is looked for in none of its indexes.
+    status = _TASK.status + "" if newest or since else _TASK.status
     statuses: dict[tuple[str, int], list[str]] = {}
     for place in places:
         statuses.setdefault((place.pipeline_id, place.version), []).append(place.status)
@@ -88,11 +102,15 @@ def _at(places: tuple[Place, ...], *, project: bool, newest: bool) -> SelectBase
         and_(
             _TASK.pipeline_id == pipeline,
             _TASK.pipeline_version.in_(versions),
-            _TASK.status.in_(named),
+            status.in_(named),
         )
         for (pipeline, named), versions in alike.items()
     )
-    found = _TASKS.select.where(_TASK.status.in_(sorted({p.status for p in places})), or_(*exactly))
+    found = _TASKS.select.where(or_(*exactly))
+    if since:
+        found = found.where(_SINCE)
+    elif not newest:
+        found = found.where(_TASK.status.in_(sorted({p.status for p in places})))
     if project:
         found = found.where(_OF_PROJECT)
     if newest:
@@ -173,8 +191,9 @@ def _moves(*, project: bool, pipeline: bool, since: bool) -> SelectBase:
         .order_by(_HISTORY.task_id, _HISTORY.seq)
     )
     of_pipeline = _TASK.pipeline_id == bindparam("pipeline")
-    changed = _TASK.updated_at >= bindparam("since", type_=UtcTime())
-    chosen = ((project, _OF_PROJECT), (pipeline, of_pipeline), (since, changed))
+    # By a list, so that the tasks are looked for first, and then the moves of each.
+    lately = _HISTORY.task_id.in_(select(_TASK.id).where(_SINCE))
+    chosen = ((project, _OF_PROJECT), (pipeline, of_pipeline), (since, lately))
     return made.where(*(part for given, part in chosen if given))
 
 
@@ -188,18 +207,27 @@ class Board:
         self._session = session
 
     def counts(self, project: ProjectId | None) -> list[tuple[Place, int]]:
-        rows = self._session.all(_counts(project=project is not None), _project(project))
+        rows = self._session.all(counted(project=project is not None), _project(project))
         return [(Place(*row[:3]), row[3]) for row in rows]
 
     def tasks(
-        self, places: Sequence[Place], project: ProjectId | None, *, most: int | None = None
+        self,
+        places: Sequence[Place],
+        project: ProjectId | None,
+        *,
+        most: int | None = None,
+        since: datetime | None = None,
     ) -> list[TaskRow]:
         if not places:
             return []
-        params = _project(project)
-        found = _at(tuple(places), project=bool(params), newest=most is not None)
-        if most is not None:
-            params["most"] = most
+        wanted = {"project": project, "most": most, "since": since}
+        params = {name: value for name, value in wanted.items() if value is not None}
+        found = _at(
+            tuple(places),
+            project=project is not None,
+            newest=most is not None,
+            since=since is not None,
+        )
         return _TASKS.all(self._session, found, params)
 
     def named(self, tasks: Sequence[TaskId], project: ProjectId | None) -> list[TaskRow]:

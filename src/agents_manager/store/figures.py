@@ -82,6 +82,8 @@ _KEYS: dict[By, ColumnElement[Any]] = {
     By.DAY: utc_day(_RUN.started_at),
 }
 _NAMES = {By.PROJECT: (schema.project, "name"), By.TASK: (schema.task, "title")}
+# The index of spans begins with the project, so that sums of one need nothing else.
+_OF_ANY_PROJECT = _RUN.project_id.in_(select(schema.project.c.id))
 _SUM = (func.count().label("runs"), func.count(_RUN.cost_usd), func.sum(_RUN.cost_usd))
 
 
@@ -104,6 +106,8 @@ def _within(
 def _begun(scope: _Scope) -> Iterable[ColumnElement[bool]]:
     yield _RUN.started_at.is_not(None)
     yield from _within(scope, _RUN.project_id, _RUN.started_at)
+    if scope.since and not scope.project:
+        yield _OF_ANY_PROJECT
 
 
 @cache
@@ -135,6 +139,7 @@ _SPENT_BY: dict[BudgetScope, tuple[ColumnElement[bool], ...]] = {
     BudgetScope.TASK: (_RUN.task_id == bindparam("subject"),),
     BudgetScope.PROJECT: (_RUN.project_id == bindparam("subject"),),
     BudgetScope.DAY: (
+        _OF_ANY_PROJECT,
         _RUN.started_at >= bindparam("subject", type_=UtcTime()),
         _RUN.started_at < bindparam("day_after", type_=UtcTime()),
     ),
@@ -205,7 +210,7 @@ def _merges(scope: _Scope, *, by_agent: bool) -> SelectBase:
     # Grouped by themselves: task by task, Postgres without statistics takes a wrong index.
     people = (
         select(_HISTORY.task_id, func.count().label("number"))
-        .where(text(schema.REVIEWS))
+        .where(text(schema.REVIEWS), _HISTORY.task_id.in_(select(merged.c.task_id)))
         .group_by(_HISTORY.task_id)
         .subquery()
     )
@@ -215,6 +220,7 @@ def _merges(scope: _Scope, *, by_agent: bool) -> SelectBase:
             _RUN.task_id,
             func.sum(case((_RUN.mode == "review", reviewed), else_=0)).label("number"),
         )
+        .where(_RUN.task_id.in_(select(merged.c.task_id)))
         .group_by(_RUN.task_id)
         .subquery()
     )

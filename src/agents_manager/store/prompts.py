@@ -79,7 +79,8 @@ def _number(*, project: bool) -> SelectBase:
     return number.where(_OF_PROJECT) if project else number
 
 
-_PERMISSIONS = _IN_ORDER.join(schema.task, schema.task.c.id == _PROMPT.task_id).where(
+# Sorted afterwards: they are few among all that were answered, whose order an index has.
+_PERMISSIONS = PROMPTS.select.join(schema.task, schema.task.c.id == _PROMPT.task_id).where(
     _PROMPT.type == PromptType.PERMISSION,
     _PROMPT.status == PromptStatus.RESPONDED,
     schema.task.c.project_id == bindparam("project"),
@@ -156,7 +157,8 @@ class Prompts:
         return self._session.scalar(_number(project=bool(of)), of)
 
     def permissions(self, project_id: ProjectId) -> list[Prompt]:
-        return PROMPTS.all(self._session, _PERMISSIONS, {"project": project_id})
+        found = PROMPTS.all(self._session, _PERMISSIONS, {"project": project_id})
+        return sorted(found, key=lambda prompt: (prompt.created_at, prompt.id))
 
     def due(self, now: datetime) -> list[PromptId]:
         return [PromptId(row[0]) for row in self._session.all(_DUE, {"now": now})]

@@ -83,6 +83,9 @@ task = Table(
     Index(None, "created_at", "id"),
     Index(None, "project_id", "created_at", "id"),
     Index(None, "status", "created_at", "id"),
+    Index(None, "project_id", "pipeline_id", "pipeline_version", "status"),
+    Index(None, "updated_at", "id"),
+    Index(None, "project_id", "updated_at", "id"),
 )
 
 dependency = Table(
@@ -211,6 +214,12 @@ run = Table(
         *("task_id", "project_id", "started_at", "agent", "model", "mode", "status", "ended_at"),
         "cost_usd",
     ),
+    # The same for those of a span of time.
+    Index(
+        "ix_am_run_spans",
+        *("project_id", "started_at", "task_id", "agent", "model", "mode", "status", "ended_at"),
+        "cost_usd",
+    ),
     partial("uq_am_run_live", "task_id", "part", where="status IN ('queued', 'running')"),
 )
 
@@ -256,6 +265,7 @@ prompt = Table(
     *may("undo", be=Json),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
+    Index(None, "type", "status", "responded_at"),
     # Looked at every second, and most questions have neither time.
     partial(
         "ix_am_prompt_expires",
@@ -291,6 +301,7 @@ pull = Table(
     *may("url", "checks"),
     UniqueConstraint("project_id", "forge", "number"),
     Index(None, "task_id"),
+    Index(None, "state", "updated_at"),
     partial("uq_am_pull_open", "project_id", "head_branch", "base_branch", where="state = 'open'"),
 )
 

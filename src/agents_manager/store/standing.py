@@ -7,14 +7,12 @@ from typing import Any
 from sqlalchemy import SelectBase, bindparam, func, select
 
 from agents_manager.domain.prompt import PromptStatus
-from agents_manager.store import schema
+from agents_manager.store import board, schema
 from agents_manager.store.columns import UtcTime
 from agents_manager.store.statements import Session
 
-_TASK, _RUN, _EFFECT = schema.task.c, schema.run.c, schema.effect.c
+_RUN, _EFFECT = schema.run.c, schema.effect.c
 _PROMPT, _DELIVERY = schema.prompt.c, schema.delivery.c
-_PLACE = (_TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
-_TASKS = select(*_PLACE, func.count()).group_by(*_PLACE).order_by(*_PLACE)
 _RUNS = select(_RUN.status, func.count()).group_by(_RUN.status).order_by(_RUN.status)
 # Over the index of figures, as the rows of runs are long.
 _COST = select(func.count(), func.count(_RUN.cost_usd), func.sum(_RUN.cost_usd)).where(
@@ -47,7 +45,7 @@ class Standing:
         self._session = session
 
     def tasks(self) -> Mapping[tuple[str, int, str], int]:
-        return self._counted(_TASKS)
+        return self._counted(board.counted(project=False))
 
     def runs(self) -> Mapping[tuple[str], int]:
         return self._counted(_RUNS)

@@ -347,9 +347,15 @@ class Board(Protocol):
         ...
 
     def tasks(
-        self, places: Sequence[Place], project: ProjectId | None, *, most: int | None = None
+        self,
+        places: Sequence[Place],
+        project: ProjectId | None,
+        *,
+        most: int | None = None,
+        since: datetime | None = None,
     ) -> list[TaskRow]:
-        """Those that stand there; with a limit, those that changed last."""
+        """Those that stand there; with a limit, those that changed last; with a time, those that
+        changed since."""
         ...
 
     def named(self, tasks: Sequence[TaskId], project: ProjectId | None) -> list[TaskRow]:
