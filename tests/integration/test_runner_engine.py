@@ -74,6 +74,20 @@ async def test_runner_is_detached_bare_and_reaped(tmp_path: Path, runners: Runne
     await asyncio.to_thread(eventually, lambda: not process.exists())
 
 
+async def test_jobs_at_work_are_known_by_their_processes(tmp_path: Path, runners: Runners) -> None:
+    jobs = tmp_path / "my jobs"
+    working = replace(job(tmp_path, ["sleep", "60"]), dir=jobs / "run-1" / "2")
+    over = replace(shell(tmp_path, "true"), dir=jobs / "run-2" / "1")
+    for one in (working, over):
+        await runners.start_or_adopt(one)
+    await runners.wait(over.dir)
+    await asyncio.to_thread(runner_of, working)
+    assert await runners.at_work(jobs) == [working.dir]
+    assert await runners.at_work(tmp_path) == []
+    await runners.stop(working.dir)
+    assert await runners.at_work(jobs) == []
+
+
 async def test_many_starts_at_once_are_one_agent(tmp_path: Path, runners: Runners) -> None:
     given = shell(tmp_path, "echo ran >> ran; sleep 0.2")
     async with asyncio.TaskGroup() as group:

@@ -2,7 +2,7 @@
 what a crash left."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -20,7 +20,7 @@ SWEEP_S = 2.0
 
 class Workflows(Protocol):
     async def start(self, effect_id: EffectId, attempt: int) -> None: ...
-    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None: ...
+    async def over(self, work: Sequence[tuple[EffectId, int]]) -> Mapping[EffectId, bool]: ...
 
 
 class Dispatcher:
@@ -82,11 +82,12 @@ class Dispatcher:
         """A started effect whose workflow is unknown is started; one whose workflow is over
         without having finished it was cut short, and counts as a failed attempt."""
         started = await self._store.read(lambda tx: tx.effects.started())
-        for row in (row for row in started if self._is_mine(row)):
-            over = await self._workflows.is_over(row.id, row.attempt)
-            if over is None:
+        mine = [row for row in started if self._is_mine(row)]
+        over = await self._workflows.over([(row.id, row.attempt) for row in mine])
+        for row in mine:
+            if row.id not in over:
                 await self._workflows.start(row.id, row.attempt)
-            elif over:
+            elif over[row.id]:
                 await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
 
     def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:

@@ -69,10 +69,15 @@ class Durable:
         with SetWorkflowID(workflow_id(effect_id, attempt)):
             await DBOS.start_workflow_async(cast("Any", self._workflow), effect_id, attempt)
 
-    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
-        """None when no such workflow is known."""
-        status = await DBOS.get_workflow_status_async(workflow_id(effect_id, attempt))
-        return None if status is None else status.status not in _ACTIVE
+    async def over(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, bool]:
+        """Whether each of those that are known is over, by one look at all of them."""
+        if not work:
+            return {}
+        names = {workflow_id(effect_id, attempt): effect_id for effect_id, attempt in work}
+        found = await DBOS.list_workflows_async(
+            workflow_ids=list(names), load_input=False, load_output=False
+        )
+        return {names[one.workflow_id]: one.status not in _ACTIVE for one in found}
 
     async def ended(self, before: datetime, limit: int) -> list[str]:
         """Workflows that were over before a time, the oldest first."""

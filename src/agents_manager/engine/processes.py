@@ -41,6 +41,21 @@ def is_alive(process: Process) -> bool:
     return fields[0] not in "ZX" and fields[19] == process.start_time
 
 
+def last_arguments() -> list[str]:
+    """What the command of each process ends with. `ps` puts spaces between arguments, so there it
+    is what follows the last space before a slash, as a path would."""
+    if sys.platform != "linux":
+        command = ["/bin/ps", "-axww", "-o", "args="]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        return [f"/{line.rpartition(' /')[2]}" for line in found.stdout.splitlines()]
+    arguments: list[str] = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            command_line = (entry / "cmdline").read_bytes().rstrip(b"\0")
+            arguments.append(os.fsdecode(command_line.rpartition(b"\0")[2]))
+    return arguments
+
+
 async def gone(process: Process) -> None:
     """Returns when the process has ended."""
     fd = _pidfd(process)

@@ -118,6 +118,10 @@ class DetachedRunners:
         await asyncio.to_thread(_settle, dir, "cancelled")
         await asyncio.to_thread(_kill_marked, dir)
 
+    async def at_work(self, jobs: Path) -> list[Path]:
+        """By the processes there are, as there may be very many directories."""
+        return await asyncio.to_thread(_at_work, jobs)
+
     async def pulse(self, dir: Path) -> Pulse | None:
         return await asyncio.to_thread(_pulse, dir)
 
@@ -200,6 +204,12 @@ def _write_job(job: Job, lease: Path | None = None) -> None:
         "lease": None if lease is None else str(lease),
     }
     _write(job.dir / "job.json", json.dumps(content))
+
+
+def _at_work(jobs: Path) -> list[Path]:
+    place = jobs.absolute()
+    named = {Path(one) for one in processes.last_arguments() if one.startswith(f"{place}/")}
+    return sorted(folder for folder in named if folder.parents[1] == place)
 
 
 def _pulse(folder: Path) -> Pulse | None:

@@ -1,9 +1,6 @@
 """Puts right what a lost row, a restored backup or a killed process leaves, through the functions
 that everything else goes through. Each repair is an event, and none is made for ever."""
 
-import asyncio
-from pathlib import Path
-
 import structlog
 
 from agents_manager.domain import event, trail
@@ -50,7 +47,7 @@ async def processes(s: Services) -> list[RunId]:
     """Ends agents that work for a run that is over, was given to another machine or was never heard
     of; the runs they had."""
     ended: list[RunId] = []
-    for folder in await asyncio.to_thread(unfinished, s.jobs_dir):
+    for folder in await s.runners.at_work(s.jobs_dir):
         run_id = RunId(folder.parent.name)
         if await s.runners.pulse(folder) is None:
             continue
@@ -64,12 +61,6 @@ async def processes(s: Services) -> list[RunId]:
             await tell(s, run, f"An agent worked for a run that {fault}.", "It was ended.")
         ended.append(run_id)
     return ended
-
-
-def unfinished(jobs: Path) -> list[Path]:
-    """The folders of jobs that had a runner and have not ended."""
-    turns = (folder for name in map(str, TURNS) for folder in jobs.glob(f"*/{name}"))
-    return [f for f in turns if (f / "runner.json").exists() and not (f / "exit.json").exists()]
 
 
 def _found(tx: Tx, run_id: RunId) -> Run | None:

@@ -5,10 +5,10 @@ ends nothing."""
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Limits, Run, RunStatus
 from agents_manager.flow import machines, repairs
 from agents_manager.flow.ports import Pulse, Services, StopReason
-from agents_manager.flow.runs.places import TURNS, job_dir
 
 GRACE_S = 60.0
 """What the runner itself has for ending its agent, and more."""
@@ -31,8 +31,9 @@ class Watchdog:
         """The runs that were ended."""
         runs = await s.store.read(repairs.live)
         mine = [run for run in runs if not machines.elsewhere(s, run)]
-        working = [run for run in mine if run.status is RunStatus.RUNNING]
-        jobs = {job_dir(s, run.id, turn): run for run in working for turn in TURNS}
+        working = {run.id: run for run in mine if run.status is RunStatus.RUNNING}
+        folders = await s.runners.at_work(s.jobs_dir)
+        jobs = {f: run for f in folders if (run := working.get(RunId(f.parent.name)))}
         pulses = {folder: await s.runners.pulse(folder) for folder in jobs}
         known, self._seen = self._seen, {}
         ended: list[Run] = []

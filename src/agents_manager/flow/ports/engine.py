@@ -99,6 +99,10 @@ class Runners(Protocol):
         """Ends the job and returns when none of its processes is left."""
         ...
 
+    async def at_work(self, jobs: Path) -> list[Path]:
+        """The directories, of those two below `jobs`, that have a runner."""
+        ...
+
     async def pulse(self, dir: Path) -> Pulse | None:
         """None when no runner is at work there."""
         ...
