@@ -9,16 +9,30 @@ from tests.contract.store_values import NOW, a_run, an_effect, furnish, later
 TASK = TaskId("task-1")
 
 
-async def test_old_tasks_are_found_page_by_page(any_store: Database) -> None:
+async def test_of_some_tasks_the_old_ones_are_found(any_store: Database) -> None:
     await any_store.write(lambda tx: furnish(tx, "task-1", "task-2", "task-3"))
+    some = [TaskId("task-3"), TaskId("task-1"), TaskId("gone")]
+    found = await any_store.read(lambda tx: tx.retention.tasks(some, later(60)))
+    assert [task.id for task in found] == ["task-1", "task-3"]
+    assert await any_store.read(lambda tx: tx.retention.tasks(some, NOW)) == []
+
+
+async def test_tasks_of_runs_and_with_old_effects_are_found(any_store: Database) -> None:
+    def write(tx: Tx) -> None:
+        furnish(tx, "task-1", "task-2", "task-3")
+        tx.runs.add(a_run("run-1", "task-2"))
+        for number, status in enumerate(("done", "cancelled", "failed"), 1):
+            tx.effects.add(an_effect(status, f"task-{number}", status=status))
+
+    await any_store.write(write)
+    assert await any_store.read(lambda tx: tx.retention.of_runs(["run-1", "no"])) == ["task-2"]
 
     def pages(tx: Tx) -> list[list[str]]:
-        first = tx.retention.tasks(later(60), after="", limit=2)
-        rest = tx.retention.tasks(later(60), after=first[-1].id, limit=2)
-        return [[t.id for t in page] for page in (first, rest)]
+        first = tx.retention.with_effects(later(60), after="", limit=1)
+        return [list(first), list(tx.retention.with_effects(later(60), after=first[0], limit=9))]
 
-    assert await any_store.read(pages) == [["task-1", "task-2"], ["task-3"]]
-    assert await any_store.read(lambda tx: tx.retention.tasks(NOW, after="", limit=2)) == []
+    assert await any_store.read(pages) == [["task-1"], ["task-2"]]
+    assert await any_store.read(lambda tx: tx.retention.with_effects(NOW, after="", limit=9)) == []
 
 
 async def test_transcripts_are_marked_once_and_never_of_live_runs(any_store: Database) -> None:

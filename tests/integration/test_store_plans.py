@@ -147,6 +147,12 @@ async def test_what_was_long_ago_is_not_gone_through(store: Database, asked: str
     assert [s for s in growing if "SCAN" in s or not any(x in s for x in (*SPANS, "(id=?)"))] == []
 
 
+async def test_old_effects_are_found_page_by_page(store: Database) -> None:
+    await store.write(furnish)
+    [step] = await planned(store, lambda tx: tx.retention.with_effects(NOW, after="a", limit=9))
+    assert "(task_id>?)" in step
+
+
 NEWEST: dict[str, Callable[[Tx], object]] = {
     "all": lambda tx: tx.board.tasks([DONE], None, most=9),
     "project": lambda tx: tx.board.tasks([DONE], SHOP, most=9),

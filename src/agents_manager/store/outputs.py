@@ -64,6 +64,7 @@ _COPIED = (
     )
     .order_by(_RUN.created_at)
 )
+_TASKS = select(_RUN.task_id).where(_RUN.id.in_(select(_OUTPUT.run_id))).distinct()
 _REMOVED = select(_RUN.transcript_removed_at).where(_RUN.id == bindparam("b_run"))
 
 
@@ -105,6 +106,9 @@ class Outputs:
         turn, file = mark
         wanted = {"b_host": host, "b_turn": turn, "b_file": file, "b_most": limit}
         return [RunId(row[0]) for row in self._session.all(_UNFINISHED, wanted)]
+
+    def tasks(self) -> list[TaskId]:
+        return [TaskId(task) for (task,) in self._session.all(_TASKS, {})]
 
     def of_task(self, task_id: TaskId) -> dict[RunId, str | None]:
         rows = self._session.all(_COPIED, {"b_task": task_id})

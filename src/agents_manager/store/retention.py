@@ -9,7 +9,8 @@ from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.run import LIVE
 from agents_manager.flow.ports import OldTask
 from agents_manager.store import schema
-from agents_manager.store.columns import UtcTime
+from agents_manager.store.columns import UtcTime, dumps
+from agents_manager.store.listed import among
 from agents_manager.store.statements import Row, Session
 
 _TASK = schema.task.c
@@ -25,8 +26,20 @@ _TASKS = (
         *(_TASK.id, _TASK.project_id, _TASK.title, _TASK.pipeline_id, _TASK.pipeline_version),
         *(_TASK.status, _TASK.updated_at),
     )
-    .where(_TASK.id > bindparam("last"), _TASK.updated_at < _BEFORE)
+    .where(among(_TASK.id), _TASK.updated_at < _BEFORE)
     .order_by(_TASK.id)
+)
+_OF_RUNS = select(_RUN.task_id).where(among(_RUN.id)).distinct()
+_WITH_EFFECTS = (
+    select(_EFFECT.task_id)
+    .where(
+        _EFFECT.task_id > bindparam("last"),
+        # Computed, so that it is read in the order of tasks: most effects are settled.
+        (_EFFECT.status + "").in_(SETTLED),
+        _EFFECT.created_at < _BEFORE,
+    )
+    .distinct()
+    .order_by(_EFFECT.task_id)
     .limit(bindparam("most"))
 )
 _RUNS = select(_RUN.id).where(
@@ -54,9 +67,16 @@ class Retention:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def tasks(self, before: datetime, *, after: str, limit: int) -> list[OldTask]:
+    def tasks(self, ids: Sequence[TaskId], before: datetime) -> list[OldTask]:
+        return self._session.all(_TASKS, {"ids": dumps(list(ids)), "before": before}, _task)
+
+    def of_runs(self, run_ids: Sequence[str]) -> list[TaskId]:
+        found = self._session.all(_OF_RUNS, {"ids": dumps(list(run_ids))})
+        return [TaskId(row[0]) for row in found]
+
+    def with_effects(self, before: datetime, *, after: str, limit: int) -> list[TaskId]:
         wanted = {"last": after, "before": before, "most": limit}
-        return self._session.all(_TASKS, wanted, _task)
+        return [TaskId(row[0]) for row in self._session.all(_WITH_EFFECTS, wanted)]
 
     def runs(self, task_id: TaskId) -> list[RunId]:
         return [RunId(row[0]) for row in self._session.all(_RUNS, {"wanted": task_id})]

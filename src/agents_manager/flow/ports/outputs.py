@@ -39,6 +39,10 @@ class Outputs(Protocol):
         """Runs of a machine that are over, have not been removed and lack the mark."""
         ...
 
+    def tasks(self) -> list[TaskId]:
+        """Those that have copies."""
+        ...
+
     def of_task(self, task_id: TaskId) -> Mapping[RunId, str | None]:
         """The runs of a task of which there are copies, and the machine of each."""
         ...

@@ -453,8 +453,16 @@ class OldTask:
 class OldThings(Protocol):
     """Rows that may be removed; nothing here looks whether a task is over."""
 
-    def tasks(self, before: datetime, *, after: str, limit: int) -> list[OldTask]:
-        """Tasks that were last touched before a time, by id."""
+    def tasks(self, ids: Sequence[TaskId], before: datetime) -> list[OldTask]:
+        """Those of them that were last touched before a time, by id."""
+        ...
+
+    def of_runs(self, run_ids: Sequence[str]) -> list[TaskId]:
+        """The tasks that those of them belong to that there are."""
+        ...
+
+    def with_effects(self, before: datetime, *, after: str, limit: int) -> list[TaskId]:
+        """Tasks with effects that were performed or called off and are older, by id."""
         ...
 
     def runs(self, task_id: TaskId) -> list[RunId]:

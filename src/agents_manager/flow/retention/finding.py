@@ -18,9 +18,12 @@ from agents_manager.flow import places
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import EngineRows, OldTask, SavedRef, Services, Tx
 from agents_manager.flow.retention import room
+from agents_manager.flow.retention.candidates import candidates
 from agents_manager.flow.runs import mirrors
 
 PAGE = 50
+FEW = 10
+"""Tasks that are looked at in one transaction that removes something."""
 BATCH = 500
 """Rows that are removed in one transaction."""
 MB = 1_000_000
@@ -72,9 +75,11 @@ def is_over(tx: Tx, task_id: TaskId, finished: datetime) -> bool:
 async def everything(s: Services, rules: Retention, left: list[str]) -> AsyncGenerator[Found]:
     """All that may go, a page of tasks at a time; what could not be looked at goes to `left`."""
     now = s.clock.now()
-    crowded = await _crowded(s, rules, now)
     grounds = await _grounds(s, rules, left)
-    async for page in _finished(s, _horizon(rules, now)):
+    kept = [names.task_of(key) for g in grounds.values() for key in (*g.worktrees, *g.saved)]
+    ids = await candidates(s, kept, before(now, rules.engine_days))
+    crowded = await _crowded(s, rules, now, ids)
+    async for page in _finished(s, _horizon(rules, now), ids):
         for task in page:
             ground = grounds.get(task.project_id)
             async for found in _of_task(s, rules, now, task, ground, crowded):
@@ -99,19 +104,20 @@ def _horizon(rules: Retention, now: datetime) -> datetime | None:
     return max(known, default=None)
 
 
-async def _finished(s: Services, finished: datetime | None) -> AsyncGenerator[list[OldTask]]:
-    after = ""
-    while finished is not None:
-        last = after
-        page = await s.store.read(
-            lambda tx, last=last: tx.retention.tasks(finished, after=last, limit=PAGE)
-        )
-        if not page:
-            return
-        after = page[-1].id
-        yield await s.store.read(
-            lambda tx, page=page: [task for task in page if is_over(tx, task.id, finished)]
-        )
+async def _finished(
+    s: Services, finished: datetime | None, ids: Sequence[TaskId]
+) -> AsyncGenerator[list[OldTask]]:
+    if finished is None:
+        return
+
+    def over(tx: Tx, some: Sequence[TaskId]) -> list[OldTask]:
+        found = tx.retention.tasks(some, finished)
+        return [task for task in found if is_over(tx, task.id, finished)]
+
+    for first in range(0, len(ids), PAGE):
+        some = ids[first : first + PAGE]
+        if page := await s.store.read(lambda tx, some=some: over(tx, some)):
+            yield page
 
 
 async def _grounds(s: Services, rules: Retention, left: list[str]) -> dict[str, Ground]:
@@ -187,12 +193,14 @@ def _left(tx: Tx, s: Services, task_id: TaskId) -> tuple[list[RunId], int]:
     return left, tx.outputs.size(left)
 
 
-async def _crowded(s: Services, rules: Retention, now: datetime) -> dict[TaskId, str]:
+async def _crowded(
+    s: Services, rules: Retention, now: datetime, ids: Sequence[TaskId]
+) -> dict[TaskId, str]:
     """The tasks whose transcripts go because all together take too much, the oldest first."""
     if rules.transcripts_mb is None:
         return {}
     sizes: list[tuple[datetime, TaskId, int]] = []
-    async for page in _finished(s, now):
+    async for page in _finished(s, now, ids):
         for task in page:
             *_, taken = await _folders(s, task)
             sizes.append((task.finished_at, task.id, taken))
@@ -334,16 +342,24 @@ async def _effects(
     if old is None:
         return
 
-    def counted(tx: Tx) -> int:
-        return sum(tx.retention.effects(task.id, old) for task in page if task.finished_at < old)
+    def counted(tx: Tx) -> dict[TaskId, int]:
+        ids = [task.id for task in page if task.finished_at < old]
+        return {id: number for id in ids if (number := tx.retention.effects(id, old))}
 
-    def drop(tx: Tx) -> int:
-        over = [task.id for task in page if is_over(tx, task.id, old)]
+    def drop(tx: Tx, some: Sequence[TaskId]) -> int:
+        over = [task_id for task_id in some if is_over(tx, task_id, old)]
         return sum(tx.retention.drop_effects(task_id, old) for task_id in over)
 
-    number = await s.store.read(counted)
-    if number:
-        yield _rows("effects of finished tasks", number, lambda: s.store.write(drop))
+    async def remove() -> int:
+        ids, gone = list(found), 0
+        for first in range(0, len(ids), FEW):
+            some = ids[first : first + FEW]
+            gone += await s.store.write(lambda tx, some=some: drop(tx, some))
+        return gone
+
+    found = await s.store.read(counted)
+    if found:
+        yield _rows("effects of finished tasks", sum(found.values()), remove)
 
 
 async def _engine(s: Services, rules: Retention, now: datetime) -> AsyncGenerator[Found]:
