@@ -30,6 +30,9 @@ def test_a_list_is_shown_then_imported_then_there(tmp_path: Path) -> None:
         assert am.json("task", "list") == []
         assert "2 tasks made, none of them started" in am.text("task", "import", "TODO.md")
         tasks = {row["task"]["title"]: row for row in am.json("task", "list")}
+        assert len(am.json("task", "list", "--limit", "1")) == 1
+        assert am.text("task", "list", "--limit", "1").endswith("--limit 2 shows them.\n")
+        assert "There are more" not in am.text("task", "list", "--limit", "2")
         door, paint = tasks["Paint the door"], tasks["Buy paint"]
         assert door["task"]["dependencies"] == [paint["task"]["id"]]
         assert {row["task"]["status"] for row in tasks.values()} == {"open"}

@@ -107,9 +107,15 @@ async def create(
 @click.option("--all", "everywhere", is_flag=True, help="Of all projects.")
 @click.option("--status", shell_complete=completing.statuses, help="Only those in this status.")
 @click.option("--find", "title", metavar="TEXT", help="Only those with this in their title.")
+@click.option("--limit", type=click.IntRange(min=1), default=PAGE, show_default=True)
 @session.command
 async def list_tasks(
-    desk: Desk, project: str | None, everywhere: bool, status: str | None, title: str | None
+    desk: Desk,
+    project: str | None,
+    everywhere: bool,
+    status: str | None,
+    title: str | None,
+    limit: int,
 ) -> None:
     """List tasks, the newest first."""
     from agents_manager.cli.pages import task as pages
@@ -122,9 +128,11 @@ async def list_tasks(
         here = None if everywhere else await desk.project_here()
         chosen = here.id if here else None
     now = desk.services.clock.now()
-    rows = await desk.read(lambda tx: _listed(tx, chosen, status, title, now))
+    found = await desk.read(lambda tx: _listed(tx, chosen, status, title, limit + 1, now))
+    rows = found[:limit]
     document = [dict(zip(LISTED, row, strict=True)) for row in rows]
-    desk.output.show(document, lambda: pages.listing(rows))
+    more = f"There are more; --limit {limit * 2} shows them." if len(found) > limit else ""
+    desk.output.show(document, lambda: pages.listing(rows, more))
 
 
 def _listed(
@@ -132,20 +140,16 @@ def _listed(
     project: "ProjectId | None",
     status: str | None,
     title: str | None,
+    limit: int,
     now: "datetime",
 ) -> "list[Listed]":
     from agents_manager.flow import liveness
 
     rows: list[Listed] = []
-    after: str | None = None
-    while page := tx.tasks.page(
-        project=project, status=status, title=title, after=after, limit=PAGE
-    ):
-        after = page[-1].id
-        for one in page:
-            pipeline = tx.pipelines.get(one.pipeline_id, one.pipeline_version)
-            mover = liveness.next_mover(tx, one, pipeline, now)
-            rows.append((one, tx.projects.get(one.project_id), pipeline.status(one.status), mover))
+    for one in tx.tasks.page(project=project, status=status, title=title, after=None, limit=limit):
+        pipeline = tx.pipelines.get(one.pipeline_id, one.pipeline_version)
+        mover = liveness.next_mover(tx, one, pipeline, now)
+        rows.append((one, tx.projects.get(one.project_id), pipeline.status(one.status), mover))
     if status is not None and not rows:
         _check_status(tx, status)
     return rows

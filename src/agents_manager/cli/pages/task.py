@@ -30,7 +30,7 @@ SHOWN_LINES = 12
 Listed = tuple[Task, Project, Status, Mover]
 
 
-def listing(rows: Sequence[Listed]) -> Iterator[Block]:
+def listing(rows: Sequence[Listed], more: str) -> Iterator[Block]:
     if not rows:
         yield Line("There are no tasks here.")
         return
@@ -42,6 +42,8 @@ def listing(rows: Sequence[Listed]) -> Iterator[Block]:
         ],
         cut=("TITLE", "NEXT"),
     )
+    if more:
+        yield Line(more, Tone.QUIET)
 
 
 def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
