@@ -5,8 +5,8 @@ import asyncio
 import gzip
 import time
 
+from bench.crowd import Place, filled
 from bench.rows import Row, quantile
-from bench.tasks import Place, filled
 
 TASKS = 10_000
 TIMES = 20

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 AM = str(Path(sys.executable).with_name("am"))
-READY_S = 30.0
+READY_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,27 +23,39 @@ class Server:
     ready_s: float
     """From the start of the command until its address answered."""
     address: str
+    begun: float
+    """When it was started, by the monotonic clock."""
 
 
-def run(home: Path, *arguments: str) -> None:
-    subprocess.run([AM, *arguments], env=_environment(home), check=True, capture_output=True)
+def run(home: Path, *arguments: str, database_url: str | None = None) -> None:
+    environment = _environment(home, database_url)
+    subprocess.run([AM, *arguments], env=environment, check=True, capture_output=True)
 
 
 @contextmanager
-def serve(home: Path) -> Generator[Server]:
+def serve(home: Path, database_url: str | None = None) -> Generator[Server]:
+    environment = _environment(home, database_url)
     port = _free_port()
     begun = time.monotonic()
     process = subprocess.Popen(
-        [AM, "serve", "--port", str(port)], env=_environment(home), stdout=subprocess.DEVNULL
+        [AM, "serve", "--port", str(port)], env=environment, stdout=subprocess.DEVNULL
     )
     try:
         while not _answers(port):
             if process.poll() is not None or time.monotonic() - begun > READY_S:
                 raise RuntimeError("am serve did not get ready")
             time.sleep(0.01)
-        yield Server(process.pid, time.monotonic() - begun, f"http://127.0.0.1:{port}")
+        address = f"http://127.0.0.1:{port}"
+        yield Server(process.pid, time.monotonic() - begun, address, begun)
     finally:
         _end(process)
+
+
+def kill(server: Server) -> None:
+    """Without a word of goodbye, and no child with it."""
+    own = psutil.Process(server.pid)
+    own.kill()
+    own.wait(10)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -68,7 +80,7 @@ def _answers(port: int) -> bool:
     try:
         connection.request("GET", "/healthz")
         return connection.getresponse().status == 200
-    except ConnectionError:
+    except (ConnectionError, TimeoutError):
         return False
     finally:
         connection.close()
@@ -80,6 +92,7 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-def _environment(home: Path) -> dict[str, str]:
+def _environment(home: Path, database_url: str | None) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("AM_")}
-    return {**inherited, "AM_HOME": str(home)}
+    elsewhere = {"AM_DATABASE_URL": database_url} if database_url else {}
+    return {**inherited, **elsewhere, "AM_HOME": str(home)}

@@ -23,6 +23,7 @@ NAMES = (
     "web",
     "help",
     "serve",
+    "load",
 )
 
 

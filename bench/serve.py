@@ -48,11 +48,16 @@ def _memory(pid: int) -> Row:
     )
 
 
+def idle_percent(pid: int, seconds: float) -> float:
+    """Of a core, with all its children."""
+    begun, before = time.monotonic(), _processor_s(pid)
+    time.sleep(seconds)
+    return 100 * (_processor_s(pid) - before) / (time.monotonic() - begun)
+
+
 def _idle(pid: int) -> Row:
     time.sleep(SETTLE_S)
-    begun, before = time.monotonic(), _processor_s(pid)
-    time.sleep(IDLE_S)
-    percent = 100 * (_processor_s(pid) - before) / (time.monotonic() - begun)
+    percent = idle_percent(pid, IDLE_S)
     return Row(
         name=f"am serve idle, {IDLE_S:.0f} s",
         ours=f"{percent:.1f} % of a core",

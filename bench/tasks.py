@@ -3,48 +3,23 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 
-import httpx
-
-from agents_manager import bootstrap
-from agents_manager.api import auth
-from agents_manager.api.app import build
-from agents_manager.api.doors import doors
-from agents_manager.api.stream import Feed
-from agents_manager.bootstrap import Program
-from agents_manager.domain.ids import ProjectId, RunId, TaskId
-from agents_manager.domain.task import Project
-from agents_manager.flow import prompts, tasks, views
-from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import close
-from agents_manager.flow.runs.verdict import Verdict
-from agents_manager.store import schema
-from bench.places import ANN, ANSWER, QUESTION, place
+from agents_manager.domain.ids import ProjectId
+from agents_manager.flow import views
+from agents_manager.flow.ports import Tx
+from bench.crowd import Place, filled
+from bench.places import ANN
 from bench.rows import Row, quantile
 
 SIZES = (100, 100_000)
-PROJECTS = 5
 WAITING = 20
 """Tasks that wait for an answer, however many are finished: people do not ask more of themselves
 because there were more before."""
 TIMES = 200
 GOAL = 2.0
-PORT = 4100
 PAGE = 16
-
-
-@dataclass(frozen=True)
-class Place:
-    program: Program
-    api: httpx.AsyncClient
-    project: ProjectId
-    task: TaskId
-    """One that waits for an answer."""
-    middle: TaskId
-    """Where a page begins that is deep in the list."""
 
 
 def run() -> list[Row]:
@@ -134,99 +109,3 @@ QUESTIONS: dict[str, Callable[[Place], Awaitable[object]]] = {
     "inbox": _read(_inbox),
     "GET /tasks of a project": _over_http,
 }
-
-
-# ----------------------------------------------------------------------------- what there is
-
-
-@asynccontextmanager
-async def filled(finished: int, waiting: int) -> AsyncIterator[Place]:
-    with place() as (settings, repo):
-        async with bootstrap.client(settings) as program:
-            s = program.services
-            project = await tasks.add_project(s, repo, None, None)
-            done, asking = await _walked(s, project, "done"), await _walked(s, project)
-            await s.store.write(lambda tx: _told_people(tx, s))
-            projects = await s.store.write(lambda tx: _projects(tx, project))
-            _copies(program, done, finished - 1, projects)
-            _copies(program, asking, waiting - 1, projects)
-            token = await auth.ensure_owner_token(program, "ann")
-            app = build(s, Feed(s.store, program.database.watch), doors("127.0.0.1", PORT))
-            async with httpx.AsyncClient(
-                transport=httpx.ASGITransport(app),
-                base_url=f"http://127.0.0.1:{PORT}",
-                headers={"Authorization": f"Bearer {token}"},
-            ) as api:
-                middle = TaskId(f"{done}.{(finished + waiting) // 2:06}")
-                yield Place(program, api, project.id, asking, middle)
-
-
-async def _walked(s: Services, project: Project, to: str | None = None) -> TaskId:
-    """A task that asked, was answered and asks again; or one that then was closed."""
-    task = await tasks.create(s, project, tasks.NewTask(title="Add auth", pipeline="simple"), ANN)
-    await tasks.move(s, task.id, ANN)
-    await _ask(s, task.id)
-    [asked] = await s.store.read(lambda tx: tx.prompts.pending(task.id))
-    await prompts.answer(s, asked.id, ANSWER, ANN)
-    if to is None:
-        await _ask(s, task.id)
-        return task.id
-    (run,) = await s.store.read(lambda tx: tx.runs.live(task.id))
-    nothing = Verdict(outcome="no_changes", payload={"reason": "It is there."}, inferred=False)
-    await close.close(RunId(run.id), nothing, s)
-    await tasks.move(s, task.id, ANN, to=to)
-    return task.id
-
-
-async def _ask(s: Services, task_id: TaskId) -> None:
-    (run,) = await s.store.read(lambda tx: tx.runs.live(task_id))
-    await close.close(run.id, Verdict(outcome="needs_info", payload=QUESTION, inferred=False), s)
-
-
-def _told_people(tx: Tx, s: Services) -> None:
-    """A server that is started on the copies has no thousands of notices to send."""
-    for effect in tx.effects.open():
-        tx.effects.update(effect.id, status="done", finished_at=s.clock.now())
-
-
-def _projects(tx: Tx, first: Project) -> list[str]:
-    others = [
-        replace(first, id=ProjectId(f"{first.id}.{n}"), name=f"p{n}", path=f"{first.path}.{n}")
-        for n in range(1, PROJECTS)
-    ]
-    for project in others:
-        tx.projects.add(project)
-    return [first.id, *(p.id for p in others)]
-
-
-def _copies(program: Program, task_id: TaskId, number: int, projects: list[str]) -> None:
-    """The task again and again, with everything that belongs to it, by one statement a table."""
-    numbers = "WITH RECURSIVE many(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < ?)"
-    with program.database.engines.writer.begin() as connection:
-        for table in schema.metadata.sorted_tables:
-            if table.name != "am_task" and "task_id" not in table.c:
-                continue
-            key = "id" if table.name == "am_task" else "task_id"
-            names = [c.name for c in table.columns if (table.name, c.name) != ("am_event", "id")]
-            copied = ", ".join(_copied(name, projects) for name in names)
-            quoted = ", ".join(f'"{name}"' for name in names)
-            connection.exec_driver_sql(
-                f"INSERT INTO {table.name} ({quoted}) {numbers} "
-                f"SELECT {copied} FROM many, {table.name} WHERE {key} = ?",
-                (number, task_id),
-            )
-
-
-def _copied(name: str, projects: list[str]) -> str:
-    if name in ("id", "task_id", "run_id", "history_id", "effect_id"):
-        return f"\"{name}\" || printf('.%06d', n)"
-    if name == "project_id":
-        chosen = " ".join(f"WHEN {i} THEN '{p}'" for i, p in enumerate(projects))
-        return f"CASE n % {len(projects)} {chosen} END"
-    if name == "title":
-        return "\"title\" || ' no. ' || (n * 7919 % 100003)"
-    if name in ("created_at", "updated_at"):
-        # Fixed width, as the store writes it; one task every few seconds.
-        day = "strftime('%Y-%m-%dT%H:%M:%S', '2020-01-01', (n * 7) || ' seconds')"
-        return f"{day} || '.000000+00:00'"
-    return f'"{name}"'

@@ -17,9 +17,9 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from agents_manager import webbuild
 from bench import programs
+from bench.crowd import filled
 from bench.places import place
 from bench.rows import Row
-from bench.tasks import filled
 
 TASKS = 10_000
 LINES = 10_000
