@@ -152,6 +152,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 executor_id=me,
                 engine=None if settings.database_url else _engine_file(settings.home),
                 url=settings.database_url or "sqlite://",
+                answers=lambda: _answers(program),
             )
             services = replace(services, engine=engine)
             program = replace(program, services=services)
@@ -227,6 +228,12 @@ def for_agents(program: Program) -> "dict[str, ASGIApp]":
 
     s = program.services
     return {server.FOLDER: server.app(s), gateway.FOLDER: gateway.app(s)}
+
+
+async def _answers(program: Program) -> None:
+    """On SQLite the engine has a file of its own, which does not go away."""
+    if program.settings.database_url is not None:
+        await program.services.store.read(lambda tx: tx.events.last_id())
 
 
 def _engine_file(home: Path) -> Engine:

@@ -262,6 +262,12 @@ class StoreError(AgentsManagerError):
     http_status = 503
 
 
+class StoreUnavailable(StoreError):
+    """The database does not answer now; what waits for it goes on when it does."""
+
+    retryable = True
+
+
 class CorruptRow(StoreError):
     """A row of the database holds a value that cannot be read."""
 

@@ -51,8 +51,9 @@ async def test_ready_is_who_has_database_engine_and_pages(world: World, built: P
         assert parts["ready"]
         assert [part["name"] for part in parts["parts"]] == ["database", "engine", "web app"]
         (built / "index.html").unlink()
-        answer = told(await client.get("/readyz"), 503, "NotReady")
-        assert answer["details"] == []
+        unready = await client.get("/readyz")
+        assert told(unready, 503, "NotReady")["details"] == []
+        assert unready.headers["retry-after"] == "5"
         parts = (await client.get("/api/v1/health", headers=key)).json()
         assert [part["ok"] for part in parts["parts"]] == [True, True, False]
 

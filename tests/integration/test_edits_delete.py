@@ -13,12 +13,12 @@ from agents_manager.domain.ids import EffectId
 from agents_manager.domain.pipeline import Policy
 from agents_manager.domain.plugin import HookCall
 from agents_manager.domain.task import EffectRow, Task
-from agents_manager.engine.durable import RecordedSteps
 from agents_manager.errors import ExternalError, ProjectInUse, RetryRefused, TaskInUse, TaskNotFound
 from agents_manager.flow import edits, hooks, planning, removal, tasks
 from agents_manager.flow.ports import Tx
 from agents_manager.settings import Settings
 from tests import repos, worlds
+from tests.engine_walk import AtOnce
 from tests.worlds import ANN, GREETING, World
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ async def test_a_deleted_task_is_gone_and_its_branch_stays(world: World) -> None
     with pytest.raises(TaskNotFound):
         await removal.delete(world.s, task.id, ANN)
     assert await world.s.store.read(lambda tx: tx.prompts.pending()) == []
-    await hooks.perform(run.effect_id, 1, world.s, RecordedSteps())
+    await hooks.perform(run.effect_id, 1, world.s, AtOnce())
 
 
 async def test_a_task_with_a_live_run_is_not_deleted(world: World) -> None:

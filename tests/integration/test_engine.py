@@ -9,10 +9,12 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow, MergeMethod, Project, PullRequest, Task
+from agents_manager.engine import dispatcher
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
 from agents_manager.flow.ports import Conflicted, Forges, Merged, OutsideForge, Steps
 from agents_manager.settings import Settings
+from agents_manager.store.engines import sqlite_engine
 from tests import worlds
 from tests.worlds import ANN, GREETING
 
@@ -98,6 +100,32 @@ async def test_an_effect_whose_workflow_ended_without_it_is_repaired(
         await world.settled(task)
         assert "hook.retried" in await world.types(task)
         assert (await world.view(task)).task.status == "review"
+
+
+@pytest.mark.slow
+async def test_an_effect_that_nobody_performs_is_taken_up_again(
+    tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a disk was full when the engine would have put down how it ended."""
+    monkeypatch.setattr(dispatcher, "SWEEP_S", 0.1)
+    async with worlds.working(tmp_path / "home", repo) as world:
+        task = await world.start(GREETING, pipeline="simple")
+        await world.until(task, "review")
+        await world.settled(task)
+        effect = EffectId(str((await world.history(task))[-1].hooks[0].effect))
+        engine = sqlite_engine(tmp_path / "home" / "engine.db", immediate=True)
+        with engine.begin() as connection:
+            for change in (
+                "UPDATE workflow_status SET status = 'PENDING' WHERE workflow_uuid = ?",
+                "DELETE FROM operation_outputs WHERE workflow_uuid = ?",
+            ):
+                connection.exec_driver_sql(change, (f"{effect}:1",))
+        engine.dispose()
+        await world.s.store.write(
+            lambda tx: tx.effects.update(effect, status="started", finished_at=None)
+        )
+        await world.settled(task)
+        assert "hook.retried" not in await world.types(task)
 
 
 async def test_an_effect_that_was_handed_out_but_never_began_is_started(

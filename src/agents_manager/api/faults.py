@@ -18,6 +18,8 @@ from agents_manager.errors import (
     AgentsManagerError,
     InvalidInput,
     NotFound,
+    NotReady,
+    StoreUnavailable,
     TooManyRequests,
     Unauthenticated,
 )
@@ -52,6 +54,8 @@ HEADERS = {
 anything, and no other page may show or embed ours."""
 
 MOST_FAULTS = 100
+AWAY_S = 5
+"""After how long it is worth asking a server again whose database was away."""
 REQUEST_ID = "X-Request-Id"
 UNEXPECTED = "Something went wrong inside Agents Manager; the server's log says what, under request"
 
@@ -119,6 +123,8 @@ def answer(told: AgentsManagerError, headers: Mapping[str, str] | None = None) -
         headers = {"WWW-Authenticate": "Bearer"}
     if isinstance(told, TooManyRequests):
         headers = {"Retry-After": "1"}
+    if isinstance(told, StoreUnavailable | NotReady):
+        headers = {"Retry-After": str(AWAY_S)}
     return JSONResponse(body, told.http_status, headers)
 
 

@@ -10,7 +10,7 @@ import structlog
 
 from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.task import EffectRow
-from agents_manager.flow import admission
+from agents_manager.flow import admission, patience
 from agents_manager.flow.ports import Services, Tx, acting
 
 log = structlog.get_logger()
@@ -21,6 +21,8 @@ SWEEP_S = 2.0
 class Workflows(Protocol):
     async def start(self, effect_id: EffectId, attempt: int) -> None: ...
     async def over(self, work: Sequence[tuple[EffectId, int]]) -> Mapping[EffectId, bool]: ...
+    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool: ...
+    async def resume(self, effect_id: EffectId, attempt: int) -> None: ...
 
 
 class Dispatcher:
@@ -37,6 +39,7 @@ class Dispatcher:
         self._clock = services.clock
         self._here = services.here
         self._host = services.here and services.here.host
+        self._forgotten = frozenset[tuple[EffectId, int]]()
         self._awake = asyncio.Event()
         self._loop = asyncio.get_running_loop()
 
@@ -57,8 +60,8 @@ class Dispatcher:
                         last_sweep = self._loop.time()
                     pause = await self.dispatch()
                 self._services.heartbeat.at = self._loop.time()
-            except Exception:  # The supervisor tick: a hiccup must not end it.
-                log.exception("dispatcher.failed")
+            except Exception as error:  # noqa: BLE001 - a hiccup must not end it
+                patience.tell("dispatcher.failed", error)
                 pause = SWEEP_S
             try:
                 async with asyncio.timeout(pause):
@@ -80,8 +83,10 @@ class Dispatcher:
 
     async def sweep(self) -> None:
         """A started effect whose workflow is unknown is started; one whose workflow is over
-        without having finished it was cut short, and counts as a failed attempt."""
+        without having finished it was cut short, and counts as a failed attempt; one that nobody
+        performs, at two looks, is taken up again."""
         started = await self._store.read(lambda tx: tx.effects.started())
+        forgotten: set[tuple[EffectId, int]] = set()
         mine = [row for row in started if self._is_mine(row)]
         over = await self._workflows.over([(row.id, row.attempt) for row in mine])
         for row in mine:
@@ -89,6 +94,12 @@ class Dispatcher:
                 await self._workflows.start(row.id, row.attempt)
             elif over[row.id]:
                 await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
+            elif await self._workflows.is_forgotten(row.id, row.attempt):
+                forgotten.add((row.id, row.attempt))
+                if (row.id, row.attempt) in self._forgotten:
+                    log.warning("dispatcher.taken_up_again", effect=row.id, attempt=row.attempt)
+                    await self._workflows.resume(row.id, row.attempt)
+        self._forgotten = frozenset(forgotten)
 
     def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:
         decided = admission.decide(tx, self._services, now)

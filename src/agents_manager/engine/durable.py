@@ -15,6 +15,7 @@ from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
 from sqlalchemy import Engine
 
 from agents_manager.domain.ids import EffectId
+from agents_manager.flow import patience
 from agents_manager.flow.ports import Perform
 
 T = TypeVar("T")
@@ -26,37 +27,57 @@ _OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _ACTIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 
 
+Answers = Callable[[], Awaitable[object]]
+"""Asks the database that the engine is in, and fails while it is away. The engine waits for it by
+itself, but with pauses that grow to a minute and a half; so it is not asked before."""
+
+
 class RecordedSteps:
     """Steps whose results DBOS keeps; a repeated workflow skips those that are done."""
 
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+
     async def run(self, name: str, fn: Callable[[], Awaitable[T]]) -> T:
         async def step() -> T:
-            return await fn()
+            # Not left to the engine, which keeps a failure as what came of the step.
+            result = await patience.through(fn)
+            await patience.through(self._answers)
+            return result
 
+        await patience.through(self._answers)
         return await DBOS.run_step_async({"name": name}, step)
 
 
 class Durable:
     def __init__(
-        self, perform: Perform, crashed: Callable[[EffectId, int, str], Awaitable[None]]
+        self,
+        perform: Perform,
+        crashed: Callable[[EffectId, int, str], Awaitable[None]],
+        executor_id: str,
+        answers: Answers,
     ) -> None:
         self._perform = perform
         self._crashed = crashed
-        self._live: set[asyncio.Task[Any]] = set()
+        self._answers = answers
+        self._me = executor_id
+        self._live: dict[asyncio.Task[Any], str] = {}
         self._workflow = DBOS.workflow(name=WORKFLOW)(self._make())
 
     def _make(self) -> Callable[[str, int], Awaitable[None]]:
         async def effect(effect_id: str, attempt: int) -> None:
             task = asyncio.current_task()
             assert task is not None
-            self._live.add(task)
+            self._live[task] = workflow_id(EffectId(effect_id), attempt)
             try:
-                await self._perform(EffectId(effect_id), attempt, RecordedSteps())
+                steps = RecordedSteps(self._answers)
+                await self._perform(EffectId(effect_id), attempt, steps)
+                await patience.through(self._answers)
             except Exception as error:  # noqa: BLE001 - the job runner: no failure may vanish
                 told = f"{type(error).__name__}: {error}"
                 await self._crashed(EffectId(effect_id), attempt, told)
             finally:
-                self._live.discard(task)
+                del self._live[task]
 
         return effect
 
@@ -78,6 +99,20 @@ class Durable:
             workflow_ids=list(names), load_input=False, load_output=False
         )
         return {names[one.workflow_id]: one.status not in _ACTIVE for one in found}
+
+    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool:
+        """Whether it counts as under way here while nobody performs it: the engine could not keep
+        how it ended, as on a full disk."""
+        workflow = workflow_id(effect_id, attempt)
+        if workflow in self._live.values():
+            return False
+        status = await DBOS.get_workflow_status_async(workflow)
+        mine = status is not None and status.executor_id == self._me
+        return mine and status.status == "PENDING" and workflow not in self._live.values()
+
+    async def resume(self, effect_id: EffectId, attempt: int) -> None:
+        """Steps that are done are not done again."""
+        await DBOS.resume_workflow_async(workflow_id(effect_id, attempt))
 
     async def ended(self, before: datetime, limit: int) -> list[str]:
         """Workflows that were over before a time, the oldest first."""
@@ -123,6 +158,7 @@ def build(
     executor_id: str,
     engine: Engine | None,
     url: str,
+    answers: Answers,
 ) -> Durable:
     """The engine on its own SQLite file (`engine`) or in a schema of the Postgres database."""
     config: DBOSConfig = {
@@ -139,4 +175,4 @@ def build(
         "enable_otlp": False,
     }
     DBOS(config=config)
-    return Durable(perform, crashed)
+    return Durable(perform, crashed, executor_id, answers)

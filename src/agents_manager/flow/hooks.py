@@ -40,6 +40,7 @@ from agents_manager.flow import (
     machines,
     noting,
     parts,
+    patience,
     plugin_hooks,
     pulls,
     remedies,
@@ -68,7 +69,7 @@ async def perform(effect_id: EffectId, attempt: int, s: Services, steps: Steps) 
     """Performs one effect; a failure becomes a later attempt or a failed effect. A workflow that
     is recovered after its attempt was given up, or its task deleted, has nothing to do any more."""
     try:
-        row = await s.store.read(lambda tx: tx.effects.get(effect_id))
+        row = await patience.through(lambda: s.store.read(lambda tx: tx.effects.get(effect_id)))
     except NotFound:
         return
     if row.status not in OPEN_EFFECTS or row.attempt != attempt or not may_perform(s, row):
@@ -115,7 +116,8 @@ async def failed(
         if row.status not in OPEN_EFFECTS or row.attempt != attempt:
             return None
         now = s.clock.now()
-        pause_s = _pause_s(row, now, away) if retryable else None
+        short = s.disk.shortage() is not None
+        pause_s = _pause_s(row, now, away, short=short) if retryable else None
         if pause_s is not None:
             due_at = now + timedelta(seconds=pause_s)
             tx.effects.update(
@@ -129,7 +131,7 @@ async def failed(
             _give_up(tx, s, row, error, held)
         return tx.effects.get(effect_id)
 
-    row = await s.store.write(write)
+    row = await patience.through(lambda: s.store.write(write))
     if row is not None:
         how = "effect.tried_again" if row.status == "pending" else "effect.failed"
         log.warning(how, **_ids(row), kind=row.kind, attempt=attempt, error=error)
@@ -158,15 +160,16 @@ def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound 
         leaks.ask(tx, s, row, held)
 
 
-def _pause_s(row: EffectRow, now: datetime, away: ForgeUnavailable | None) -> float | None:
+def _pause_s(
+    row: EffectRow, now: datetime, away: ForgeUnavailable | None, *, short: bool
+) -> float | None:
     """How long until the next attempt; None when there is none. What fails by itself is tried again
-    at once; a forge that is away comes back when it does."""
+    at once; a forge that is away comes back when it does, and room on a disk that is `short` of it
+    when somebody makes some."""
     pause = BACKOFF_S * 2 ** min(row.attempt - 1, 20)
-    if away is None:
-        return pause if row.attempt < MAX_ATTEMPTS else None
-    if now - row.created_at > PATIENCE:
-        return None
-    if away.wait_s is not None:
+    if not (away or short) or now - row.created_at > PATIENCE:
+        return pause if away is None and row.attempt < MAX_ATTEMPTS else None
+    if away is not None and away.wait_s is not None:
         return min(max(away.wait_s, BACKOFF_S), LONGEST_WAIT_S)
     return min(pause, LONGEST_PAUSE_S)
 

@@ -40,6 +40,7 @@ from agents_manager.flow import (
     artifacts,
     asking,
     duty,
+    patience,
     places,
     planning,
     prompts,
@@ -74,8 +75,8 @@ async def run(s: Services) -> None:
     while True:
         try:
             await look(s, due)
-        except Exception:  # A hiccup of the database must not end it.
-            log.exception("reconcile.failed")
+        except Exception as error:  # noqa: BLE001 - a hiccup of the database must not end it
+            patience.tell("reconcile.failed", error)
         await asyncio.sleep(EVERY_S)
 
 

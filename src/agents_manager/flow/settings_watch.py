@@ -10,7 +10,7 @@ from agents_manager.domain.event import Event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidConfig
-from agents_manager.flow import places
+from agents_manager.flow import patience, places
 from agents_manager.flow.liveness import SUPERVISOR, concerned
 from agents_manager.flow.ports import Services, Trouble, Tx
 
@@ -25,8 +25,8 @@ async def run(s: Services) -> None:
     while True:
         try:
             await look(s, known)
-        except Exception:  # A hiccup of the database must not end it.
-            log.exception("settings_watch.failed")
+        except Exception as error:  # noqa: BLE001 - a hiccup of the database must not end it
+            patience.tell("settings_watch.failed", error)
         await asyncio.sleep(EVERY_S)
 
 
@@ -67,7 +67,7 @@ async def readable(s: Services, run_id: RunId, project: Project) -> None:
         try:
             s.configs.of(project)
         except InvalidConfig:
-            run = await s.store.read(lambda tx: tx.runs.get(run_id))
+            run = await patience.through(lambda: s.store.read(lambda tx: tx.runs.get(run_id)))
             if not run.status.live:
                 return
             await asyncio.sleep(EVERY_S)

@@ -12,7 +12,16 @@ from agents_manager.domain.ids import EffectId, TaskId
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
-from agents_manager.flow import admission, liveness, places, planning, repairs, takeover, timers
+from agents_manager.flow import (
+    admission,
+    liveness,
+    patience,
+    places,
+    planning,
+    repairs,
+    takeover,
+    timers,
+)
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.memory import freshness
 from agents_manager.flow.placing import NO_DISK
@@ -50,8 +59,8 @@ async def _safely(look: Callable[[], Awaitable[object]]) -> None:
     taken."""
     try:
         await look()
-    except Exception:
-        log.exception("supervisor.failed")
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is told
+        patience.tell("supervisor.failed", error)
 
 
 async def look(s: Services) -> list[TaskId]:

@@ -22,6 +22,15 @@ BUSY_TIMEOUT_S = 30
 IDLE_TIMEOUT_S = 15
 """How long a machine that froze or was cut off within a transaction keeps all others waiting."""
 CONNECT_TIMEOUT_S = 10
+LIVELY = {
+    "connect_timeout": CONNECT_TIMEOUT_S,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+"""A server that went without a word, with its machine or its network, is noticed in half a minute
+and not in hours."""
 JOURNAL_BYTES = 64 * 1024 * 1024
 WRITE_LOCK = 0x616D_0001
 """Any number that other programs on the database do not use for an advisory lock."""
@@ -132,7 +141,7 @@ def postgres_engine(
         pool_size=pool_size,
         max_overflow=0,
         pool_pre_ping=True,
-        connect_args={"connect_timeout": CONNECT_TIMEOUT_S, "application_name": "agents-manager"},
+        connect_args={"application_name": "agents-manager", **LIVELY},
     )
 
     def configure(connection: Any, record: object) -> None:

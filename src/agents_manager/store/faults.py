@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
-from agents_manager.errors import StoreError
+from agents_manager.errors import StoreError, StoreUnavailable
 
 _SQLITE = (
     ("database is locked", "is locked by another process; try again, or end what keeps it locked"),
@@ -26,6 +26,8 @@ _POSTGRES = (
     ("too many", "has no connection left; raise max_connections, or close other programs"),
     ("", "cannot be reached; check that the server runs and that the address is right"),
 )
+_PASSES = ("database is locked", "disk is full", "lock timeout", "no space left", "too many", "")
+"""What may be over by itself, or by what somebody does elsewhere, in a moment or an hour."""
 
 
 @contextmanager
@@ -46,5 +48,6 @@ def store_error(where: str, reason: str, postgres: bool) -> StoreError:
     first = reason.strip().partition("\n")[0]
     for part, sentence in _POSTGRES if postgres else _SQLITE:
         if part in reason.lower():
-            return StoreError(f'The database "{where}" {sentence}.', [first])
+            kind = StoreUnavailable if part in _PASSES else StoreError
+            return kind(f'The database "{where}" {sentence}.', [first])
     return StoreError(f'The database "{where}" cannot be used: {first}.')

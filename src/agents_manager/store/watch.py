@@ -7,12 +7,13 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import Any, cast
 
 import structlog
 from sqlalchemy import URL, Connection
 from sqlalchemy.exc import DBAPIError
 
-from agents_manager.store.engines import CONNECT_TIMEOUT_S, sqlite_engine
+from agents_manager.store.engines import LIVELY, sqlite_engine
 
 log = structlog.get_logger()
 
@@ -87,7 +88,7 @@ async def postgres(url: URL) -> AsyncGenerator[None, None]:
     while True:
         try:
             connection = await psycopg.AsyncConnection.connect(
-                address, autocommit=True, connect_timeout=CONNECT_TIMEOUT_S
+                address, autocommit=True, **cast("Any", LIVELY)
             )
             async with connection:
                 await connection.execute(f"LISTEN {CHANNEL}")

@@ -11,6 +11,7 @@ import structlog
 
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelError, InvalidConfig
+from agents_manager.flow import patience
 from agents_manager.flow.channels import daily, router
 from agents_manager.flow.channels.desk import FrontDesk
 from agents_manager.flow.channels.postman import Postman
@@ -186,6 +187,6 @@ async def _safely(do: Callable[[], Awaitable[T]], default: T) -> T:
     """A hiccup must not end it."""
     try:
         return await do()
-    except Exception:
-        log.exception("channels.failed")
+    except Exception as error:  # noqa: BLE001 - whatever it was, it is told
+        patience.tell("channels.failed", error)
         return default

@@ -10,7 +10,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.stages import spec_text
 from agents_manager.domain.stages.outputs import TaskSpec
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
-from agents_manager.errors import AgentsManagerError, ExternalError
+from agents_manager.errors import AgentsManagerError, ExternalError, StoreUnavailable
 from agents_manager.flow import artifacts, branches, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Change, Services, Tx
@@ -55,6 +55,8 @@ async def _save(s: Services, run: Run, task: Task, project: Project) -> None:
 async def _attempt(s: Services, run: Run, part: Callable[[], Awaitable[None]]) -> None:
     try:
         await part()
+    except StoreUnavailable:
+        raise  # Nothing is wrong with the work: it is collected again.
     except (AgentsManagerError, OSError) as error:
         missed = event.CollectionFailed(run=run.id, error=str(error))
         now = s.clock.now()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
-from agents_manager.flow import settings_watch, sharing
+from agents_manager.flow import patience, settings_watch, sharing
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import (
     brief,
@@ -22,8 +22,9 @@ from agents_manager.flow.runs.verdict import Again, Fault, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
-    begun, _, project = await s.store.read(lambda tx: prepare.of(tx, run_id))
-    await mirrors.own(s, begun)
+    known = await patience.through(lambda: s.store.read(lambda tx: prepare.of(tx, run_id)))
+    begun, _, project = known
+    await patience.through(lambda: mirrors.own(s, begun))
     await settings_watch.readable(s, run_id, project)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
     if verdict is None:
@@ -32,9 +33,9 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
         await settings_watch.readable(s, run_id, project)
         # Nothing that follows needs to be kept: what is collected again is on record once, and
         # once the run is closed its effect is done, so that this is not come to again.
-        await collect.collect(run_id, verdict, s)
-        await share(run_id, s)
-    await close.close(run_id, verdict, s)
+        await patience.through(lambda: collect.collect(run_id, verdict, s))
+        await patience.through(lambda: share(run_id, s))
+    await patience.through(lambda: close.close(run_id, verdict, s))
 
 
 async def share(run_id: RunId, s: Services) -> None:

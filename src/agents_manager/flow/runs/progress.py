@@ -10,7 +10,7 @@ from agents_manager.domain.prompt import Choice
 from agents_manager.domain.run import AgentError, ErrorClass, Run
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import Refusal, Refused
-from agents_manager.errors import AgentsManagerError
+from agents_manager.errors import AgentsManagerError, StoreUnavailable
 from agents_manager.flow import asking, branches, retries, transitions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.verdict import Verdict
@@ -24,6 +24,8 @@ async def located(run: Run, task: Task, project: Project, verdict: Verdict, s: S
         await s.workspaces.gather(Path(run.workspace), run.branch)
         ground = await s.store.read(lambda tx: branches.of_run(tx, s, run, task, project))
         _, head = await s.workspaces.ends(Path(project.path), ground.branch, ground.base)
+    except StoreUnavailable:
+        raise
     except AgentsManagerError:
         return verdict
     return {**verdict, "head_sha": head}
