@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import _ctypes
 import _json
+import errno
 import fcntl
 import os
 import select
@@ -35,6 +36,11 @@ KILL_S = 30.0
 """After this long a process that survives SIGKILL hangs in the kernel and is reported instead."""
 LOCK_S = 2.0
 LEASE_LOOK_S = 5.0
+FULL_S = 1.0
+"""How often a full disk is tried again."""
+HELD_BYTES = 4 * 1024 * 1024
+"""So much of what an agent prints is held back where it has no room."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 STDERR_BYTES = 1024 * 1024
 CHUNK = 64 * 1024
 MASK = b"[redacted]"
@@ -73,7 +79,7 @@ def main(folder: str) -> int:
             "boot_id": boot_id(),
         },
     )
-    write_json("exit.json", run(job, umask, signals, hidden))
+    write_ending(run(job, umask, signals, hidden))
     return 0
 
 
@@ -329,6 +335,8 @@ class Sink:
         self._limit = limit
         self._veil = veil
         self._listener = listener
+        self._held = b""
+        """What there was no room for yet."""
         self.written: int = 0
         self.truncated = False
 
@@ -340,8 +348,10 @@ class Sink:
     def _keep(self, data: bytes) -> None:
         if self.truncated:
             return
-        kept = memoryview(data)[: self._limit - self.written]
-        self.truncated = len(kept) < len(data)
+        every = self._held + data
+        kept = memoryview(every)[: self._limit - self.written]
+        self.truncated = len(kept) < len(every)
+        self._held = b""
         try:
             while kept:
                 count = os.write(self._fd, kept)
@@ -350,11 +360,16 @@ class Sink:
             if self.truncated:
                 mark = f"\n[Truncated: only the first {self.written} bytes are kept.]\n"
                 os.write(self._fd, mark.encode())
-        except OSError:  # A full disk must not end the agent: its work is in git, not here.
-            self.truncated = True
+        except OSError as error:
+            # A full disk must not end the agent: what it says is held back, or dropped at last.
+            passes = error.errno in NO_ROOM and not self.truncated and len(kept) <= HELD_BYTES
+            self._held, self.truncated = (bytes(kept), False) if passes else (b"", True)
 
     def close(self) -> None:
         self._keep(self._veil.through(b"", last=True))
+        while self._held:
+            time.sleep(FULL_S)
+            self._keep(b"")
         if self.written:
             os.fsync(self._fd)
         os.close(self._fd)
@@ -587,6 +602,17 @@ def write_json(name: str, value: Mapping[str, Any]) -> None:
     folder = os.open(".", os.O_RDONLY)
     os.fsync(folder)
     os.close(folder)
+
+
+def write_ending(value: Mapping[str, Any]) -> None:
+    """How the agent ended is known nowhere else: on a full disk it waits for room."""
+    while True:
+        try:
+            return write_json("exit.json", value)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            time.sleep(FULL_S)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ import pytest
 
 from agents_manager.domain.event import Noted
 from agents_manager.domain.ids import PromptId, RunId, TaskId
-from agents_manager.errors import CorruptRow, InvalidConfig, StoreError
+from agents_manager.errors import CorruptRow, InvalidConfig, StoreError, StoreUnavailable
 from agents_manager.flow.ports import Tx
 from agents_manager.store import engines
 from agents_manager.store.database import Database, open_database, sqlite_engine
+from tests import small_disk as disks
 from tests.contract.store_values import (
     ADA,
     NOW,
@@ -46,15 +47,8 @@ with sqlite_engine(Path(sys.argv[1]), immediate=True).begin():
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of two megabytes."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", folder])
-    if mounted.returncode != 0:
-        pytest.skip("this root may not mount")
-    yield folder
-    subprocess.run(["umount", "--lazy", folder], check=True)
+    with disks.small_disk(tmp_path / "disk", 2) as folder:
+        yield folder
 
 
 def test_the_files_belong_to_their_user_alone(tmp_path: Path) -> None:
@@ -134,8 +128,9 @@ async def test_a_value_of_the_wrong_shape_is_named_on_postgres_too(
 def test_a_file_that_is_not_a_database(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes. " * 100)
-    with pytest.raises(StoreError, match=r"notes\.txt.* is not a database"):
+    with pytest.raises(StoreError, match=r"notes\.txt.* is not a database") as refused:
         open_database(path)
+    assert not refused.value.retryable
     assert path.read_text() == "These are my notes. " * 100
 
 
@@ -159,7 +154,7 @@ async def test_a_database_that_another_process_keeps_locked(
     )
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"locked\n"
-    with pytest.raises(StoreError, match="locked by another process"):
+    with pytest.raises(StoreUnavailable, match="locked by another process"):
         await store.write(furnish)
     assert await store.read(lambda tx: tx.projects.all()) == []
     await holder.communicate(b"")
@@ -205,7 +200,7 @@ def test_a_disk_that_can_only_be_read(small_disk: Path) -> None:
 
 def test_a_postgres_that_does_not_answer() -> None:
     address = "postgresql://ada:secret@127.0.0.1:1/agents"
-    with pytest.raises(StoreError, match="cannot be reached") as refused:
+    with pytest.raises(StoreUnavailable, match="cannot be reached") as refused:
         open_database(address)
     assert "secret" not in refused.value.message + "".join(refused.value.details)
 
