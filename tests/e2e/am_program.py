@@ -139,20 +139,23 @@ class Am:
     @contextmanager
     def serving(self, *args: str) -> Generator[dict[str, Any]]:
         """A command that serves, with what it says when it is ready; ended by Ctrl-C."""
-        process = subprocess.Popen(
-            [*self.program, *args, "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.env,
-            cwd=self.home.parent,
-            text=True,
-        )
+        log = self.home.parent / "serving.log"  # A pipe that nobody reads would fill up.
+        with log.open("wb") as errors:
+            process = subprocess.Popen(
+                [*self.program, *args, "--json"],
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=self.env,
+                cwd=self.home.parent,
+                text=True,
+            )
         assert process.stdout is not None
         try:
-            yield document(process)
+            yield document(process, log)
             process.send_signal(signal.SIGINT)
             asked = time.monotonic()
-            out, err = process.communicate(timeout=PATIENCE_S)
+            out, _ = process.communicate(timeout=PATIENCE_S)
+            err = log.read_text()
             assert time.monotonic() - asked < 10
             assert process.returncode == 0, err
             assert out == ""
@@ -179,7 +182,7 @@ def until(look: Callable[[], T | None]) -> T:
     raise AssertionError("it did not happen in time")
 
 
-def document(process: "subprocess.Popen[str]") -> dict[str, Any]:
+def document(process: "subprocess.Popen[str]", log: Path | None = None) -> dict[str, Any]:
     """The JSON document that is printed in several lines while the program goes on."""
     assert process.stdout is not None
     text = ""
@@ -187,5 +190,5 @@ def document(process: "subprocess.Popen[str]") -> dict[str, Any]:
         text += line
         if line == "}\n":
             return json.loads(text)
-    assert process.stderr is not None
-    raise AssertionError(f"it ended with {process.wait()}: {process.stderr.read()}")
+    said = log.read_text() if log else process.stderr and process.stderr.read()
+    raise AssertionError(f"it ended with {process.wait()}: {said}")

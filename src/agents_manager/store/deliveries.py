@@ -39,7 +39,11 @@ _BY_MESSAGE = _OF_CHANNEL.where(
 _NOW = bindparam("now", type_=UtcTime())
 _MOST = bindparam("most", type_=Integer())
 _DUE = (
-    _OF_CHANNEL.where(_D.state == DeliveryState.PENDING, _D.due_at <= _NOW)
+    _OF_CHANNEL.where(
+        _D.state == DeliveryState.PENDING,
+        # What was to be told at once is, also where a clock was put back since.
+        or_(_D.due_at <= _NOW, _D.due_at <= _D.created_at),
+    )
     .order_by(_D.due_at, _D.created_at, _D.id)
     .limit(_MOST)
 )

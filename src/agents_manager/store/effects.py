@@ -54,10 +54,12 @@ _URGENCY = (
     .where(schema.task.c.id == _EFFECT.task_id)
     .scalar_subquery()
 )
+# Also where a clock was put back since, which would make it wait for as long.
+_AT_ONCE = _EFFECT.due_at <= _EFFECT.created_at
 _DUE = (
     EFFECTS.select.where(
         _EFFECT.status == "pending",
-        _EFFECT.due_at <= bindparam("now"),
+        or_(_EFFECT.due_at <= bindparam("now"), _AT_ONCE),
         or_(_EFFECT.kind.in_(sorted(OUT_OF_LINE)), ~_BLOCKED),
     )
     .order_by(
