@@ -12,7 +12,7 @@ from typing import Any
 from agents_manager.domain.ids import PromptId
 from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.engine.runners import DetachedRunners
-from agents_manager.flow import supervisor
+from agents_manager.flow import patience, supervisor
 from agents_manager.flow.ports import Ended, Job
 from agents_manager.scm import landing, local_forge, locks
 from agents_manager.store.effects import Effects
@@ -27,6 +27,8 @@ class Control:
     expected: str
     """What is found, as a regular expression."""
     server: str | None = None
+    outage: bool = False
+    """Whether the server lives, and its commit there is not answered."""
     git: bool = False
     """Whether the git that moves the base branch is killed."""
     walk: Walk = TO_THE_END
@@ -126,6 +128,15 @@ def remember_times() -> None:
     Prompts.add, Prompts.due = remember, due_of_mine
 
 
+def give_up_on_the_database() -> None:
+    """What meets a database that is away fails."""
+
+    async def at_once(do: Callable[[], Any]) -> Any:
+        return await do()
+
+    patience.through = at_once
+
+
 CONTROLS = {
     "the look before the merge": Control(
         off=merge_without_looking,
@@ -148,6 +159,12 @@ CONTROLS = {
         off=answer_without_comparing,
         server="transaction prompts.answer done #2",
         expected="was taken twice|TransitionRefused",
+    ),
+    "patience with the database": Control(
+        off=give_up_on_the_database,
+        server="transaction brief.brief done #1",
+        outage=True,
+        expected="the effect start_agent was tried again",
     ),
     "times in the rows": Control(
         off=remember_times,

@@ -2,18 +2,18 @@
 
 import random
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from tests.faults.cases import OURS, Case, Reference, Result, phase_of, sample
 from tests.faults.controls import CONTROLS, Control
 from tests.faults.git_deaths import READS, Death
 from tests.faults.life import Ending, Plan, live
-from tests.faults.scenario import TO_THE_END, Walk
-from tests.postgres import fresh_database
+from tests.faults.outage_groups import cuts, restarts, unanswered
+from tests.faults.outages import Outage
+from tests.faults.scenario import Walk
 
-SEED = 20
 COUNT = Death(call=0, at=0)
 TIMES = (
     *(f"TurnedClock.turn done #{n}" for n in (1, 2, 4)),
@@ -35,80 +35,20 @@ BESIDE = (
 follows from all of them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reference:
-    """What an undisturbed walk passes and tells."""
-
-    told: Sequence[str]
-    points: Sequence[str]
-    runner_points: Sequence[str] = ()
-    gits: Sequence[str] = ()
-    """The command of each git, in order."""
-    changes: Mapping[int, int] = field(default_factory=dict[int, int])
-    """How many system calls of a git change files, by its number."""
-    cancelling_told: Sequence[str] = ()
-    cancelling_points: Sequence[str] = ()
-    timed_told: Sequence[str] = ()
-    timed_points: Sequence[str] = ()
-    crashing_told: Sequence[str] = ()
-    crashing_points: Sequence[str] = ()
-    walk: Walk = TO_THE_END
-    """That of the first two."""
-    postgres: str = ""
-    """Where a new database may be made, for the group that wants one."""
-
-
-@dataclass
-class Result:
-    faults: list[str] = field(default_factory=list)
-    missed: bool = False
-
-
-@dataclass(frozen=True)
-class Case:
-    name: str
-    run: Callable[[Path], Result]
-
-
-Group = Callable[[Reference, bool], tuple[int, list[Case]]]
-
-
-def changes(evidence: Path, gits: Sequence[str]) -> dict[int, int]:
-    counts = ((n, evidence / f"gits-{n}") for n in range(1, len(gits) + 1))
-    return {n: int(file.read_text()) if file.exists() else 0 for n, file in counts}
-
-
-def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> list[str]:
-    """One label of every kind, or of some kinds where there are more than wanted, then evenly over
-    all; always the same ones. None wanted: just one of every kind."""
-    chance = random.Random(SEED)
-    kinds: dict[str, list[str]] = defaultdict(list)
-    for label in labels:
-        kinds[kind(label)].append(label)
-    some = list(kinds.values())
-    if 0 < wanted < len(some):
-        some = [some[i * len(some) // wanted] for i in range(wanted)]
-    chosen = {chance.choice(found) for found in some}
-    rest = [label for label in labels if label not in chosen]
-    missing = wanted - len(chosen)
-    if missing > 0:
-        chosen.update(rest[i * len(rest) // missing] for i in range(min(missing, len(rest))))
-    return [label for label in labels if label in chosen]
-
-
 # ------------------------------------------------------------------------------------- the server
 
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    labels = reference.points if full else sample(reference.points, _kind, 4)
+    points = reference.ours(reference.points)
+    labels = points if full else sample(points, phase_of if reference.postgres else _kind, 4)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
-    cases = [Case(label, _killed_at(label, plain)) for label in labels]
-    waits = [p for p in reference.points if p.startswith("DetachedRunners.wait begins")]
+    cases = [Case(label, _killed_at(label, plain, reference)) for label in labels]
+    waits = [p for p in points if p.startswith("DetachedRunners.wait begins")]
     cases += [
-        Case(f"{label}, under a working agent", _killed_at(label, slow))
+        Case(f"{label}, under a working agent", _killed_at(label, slow, reference))
         for label in (waits if full else waits[2:3])
     ]
-    return len(reference.points), cases
+    return len(points), cases
 
 
 def _kind(label: str) -> str:
@@ -123,57 +63,52 @@ def _kind(label: str) -> str:
     return f"{'port' if '.' in first else first} {phase}"
 
 
-def _phase(label: str) -> str:
-    return label.partition(" #")[0].rpartition(" ")[2]
-
-
 def cancelling(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, while it ends an agent for a person who cancelled the task."""
-    labels = reference.cancelling_points
+    labels = reference.ours(reference.cancelling_points)
     chosen = labels if full else [label for label in labels if "stop" in label]
     plan = Plan(walk=Walk(cancelled=True), undisturbed=reference.cancelling_told)
-    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+    return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
 def timers(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, from when time begins to do something to questions. A clock that was
     turned when the server dies makes something due while no server is up."""
     passed = reference.timed_points
-    labels = passed[passed.index("TurnedClock.turn begins #1") :]
+    labels = reference.ours(passed[passed.index("TurnedClock.turn begins #1") :])
     plan = Plan(walk=Walk(timed=True), undisturbed=reference.timed_told)
     chosen = labels if full else TIMES
-    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+    return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
 def reruns(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, while an agent that crashed is tried again."""
-    ours = ("transaction", "step", "effect", "Durable")
-    labels = [label for label in reference.crashing_points if label.startswith(ours)]
+    labels = [label for label in reference.crashing_points if label.startswith(OURS)]
     ends = [label for label in labels if "close" in label or "Dispatcher._admit" in label]
-    chosen = labels if full else sample(ends, _phase, 3)
+    chosen = labels if full else sample(ends, phase_of, 3)
     plan = Plan(walk=Walk(crashes=True), undisturbed=reference.crashing_told)
-    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+    return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
 def clones(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, while it makes clones, takes work over from them, and removes them."""
     ours = ("git", "ChosenWorkspaces")
     labels = [label for label in reference.points if label.startswith(ours)]
-    chosen = labels if full else sample(labels, _phase, 2)
+    chosen = labels if full else sample(labels, phase_of, 2)
     plan = Plan(walk=reference.walk, undisturbed=reference.told)
-    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+    return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
 def beside(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, from when three builders work side by side until they are joined."""
-    labels = reference.points[reference.points.index(BESIDE[0]) :]
+    labels = reference.ours(reference.points[reference.points.index(BESIDE[0]) :])
     plan = Plan(walk=reference.walk, undisturbed=reference.told)
     chosen = labels if full else BESIDE[1:4]
-    return len(labels), [Case(label, _killed_at(label, plan)) for label in chosen]
+    return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
-def _killed_at(label: str, plan: Plan) -> Callable[[Path], Result]:
-    return lambda folder: _die_and_recover(folder, label, plan)
+def _killed_at(label: str, plan: Plan, reference: Reference) -> Callable[[Path], Result]:
+    return lambda folder: _die_and_recover(folder, label, reference.placed(plan))
 
 
 def _die_and_recover(folder: Path, label: str, plan: Plan) -> Result:
@@ -181,23 +116,6 @@ def _die_and_recover(folder: Path, label: str, plan: Plan) -> Result:
     if first.killed_at is None:
         return Result(faults=list(first.violations), missed=True)
     return Result(faults=list(live(folder, 2, plan).violations))
-
-
-def postgres(reference: Reference, full: bool) -> tuple[int, list[Case]]:
-    """The server again, where the rows are kept by a server of their own."""
-    ours = ("transaction", "step", "effect", "Durable")
-    labels = [label for label in reference.points if label.startswith(ours)]
-    chosen = labels if full else sample(labels, _phase, 3)
-    cases = [Case(label, _killed_on_postgres(label, reference)) for label in chosen]
-    return len(labels), cases
-
-
-def _killed_on_postgres(label: str, reference: Reference) -> Callable[[Path], Result]:
-    def run(folder: Path) -> Result:
-        url = fresh_database(reference.postgres)
-        return _die_and_recover(folder, label, Plan(url=url, undisturbed=reference.told))
-
-    return run
 
 
 # ------------------------------------------------------------------------------------ the runner
@@ -297,7 +215,7 @@ def retries(reference: Reference, full: bool) -> tuple[int, list[Case]]:
         for death in deaths
         for phase in ("begins", "commits", "done")
     }
-    chosen = list(every) if full else sample(list(every), _phase, 3)
+    chosen = list(every) if full else sample(list(every), phase_of, 3)
     return len(every), [Case(label, every[label]) for label in chosen]
 
 
@@ -320,7 +238,7 @@ def _noted(death: Death, phase: str) -> Callable[[Path], Result]:
 
 def histories(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """Several deaths in one walk, drawn by a number that can be drawn again."""
-    cases = [Case(f"history {n}", _history(n, reference)) for n in range(60 if full else 4)]
+    cases = [Case(f"history {n}", _history(n, reference)) for n in range(200 if full else 4)]
     return len(cases), cases
 
 
@@ -330,8 +248,9 @@ def _history(number: int, reference: Reference) -> Callable[[Path], Result]:
         plans = [_drawn(chance, reference) for _ in range(chance.randint(2, 5))]
         alone = not any(plan.runner or plan.git for plan in plans)
         told = reference.told if alone else None
+        url = reference.placed(Plan()).url
         for life, plan in enumerate([*plans, Plan()], 1):
-            ending = live(folder, life, replace(plan, undisturbed=told))
+            ending = live(folder, life, replace(plan, undisturbed=told, url=url))
             if ending.killed_at is None:
                 return Result(faults=list(ending.violations), missed=life == 1)
         raise AssertionError("the last life has nothing to die of")
@@ -361,9 +280,11 @@ def _noticed(name: str, reference: Reference) -> Callable[[Path], Result]:
     git = _last_ref_update(reference) if control.git else None
 
     def run(folder: Path) -> Result:
-        plan = Plan(off=name, walk=control.walk)
-        ending = live(folder, 1, replace(plan, server=control.server, git=git))
-        if control.server:
+        told = reference.told if control.outage else None
+        plan = Plan(off=name, walk=control.walk, undisturbed=told)
+        outage = Outage(how="unanswered") if control.outage else None
+        ending = live(folder, 1, replace(plan, server=control.server, git=git, outage=outage))
+        if control.server and not control.outage:
             if ending.killed_at is None:
                 return Result(faults=[f"{control.server} was not reached"])
             ending = live(folder, 2, plan)
@@ -385,12 +306,21 @@ def _last_ref_update(reference: Reference) -> Death:
     return Death(call=call, at=reference.changes[call] // 2)
 
 
+Group = Callable[[Reference, bool], tuple[int, list[Case]]]
 GROUPS: dict[str, Group] = {
     "server": server,
     "cancelling": cancelling,
     "timers": timers,
     "reruns": reruns,
-    "postgres": postgres,
+    "postgres": server,
+    "postgres-cancelling": cancelling,
+    "postgres-timers": timers,
+    "postgres-reruns": reruns,
+    "postgres-beside": beside,
+    "postgres-histories": histories,
+    "unanswered": unanswered,
+    "cuts": cuts,
+    "restarts": restarts,
     "runner": runner,
     "git": git,
     "machine": machine,
@@ -402,4 +332,31 @@ GROUPS: dict[str, Group] = {
     "histories": histories,
     "controls": controls,
 }
-"""Those whose names begin with `clone` are given the reference of a walk with clones."""
+"""Those whose names begin with `clone` are given the reference of a walk with clones, those whose
+names end with `beside` that of one with builders side by side."""
+
+PROVED = {
+    "server": 48,
+    "cancelling": 6,
+    "timers": 8,
+    "reruns": 8,
+    "postgres": 36,
+    "postgres-cancelling": 4,
+    "postgres-timers": 4,
+    "postgres-reruns": 4,
+    "postgres-beside": 3,
+    "postgres-histories": 24,
+    "unanswered": 12,
+    "cuts": 14,
+    "restarts": 8,
+    "runner": 12,
+    "git": 12,
+    "machine": 8,
+    "retries": 4,
+    "beside": 4,
+    "clones": 6,
+    "clone-gits": 6,
+    "clone-machine": 4,
+    "histories": 36,
+}
+"""How many cases of a group `make prove` tries, drawn anew in every run; `make soak` tries all."""

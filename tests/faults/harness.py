@@ -1,8 +1,9 @@
 """The crash harness: a process that imports everything once and forks every case from there, two
 at a time. It reads the names of groups, `postgres` followed by an address, and answers each with a
-line of JSON.
+line of JSON. It tries a fixed sample of the points, all of them (`full`), or some that are drawn by
+a number (`prove:NUMBER`).
 
-    python -m tests.faults.harness FOLDER [full]
+    python -m tests.faults.harness FOLDER [full | prove:NUMBER]
 """
 
 import json
@@ -16,8 +17,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from signal import SIGKILL
 
+from tests.faults import cases as choice
 from tests.faults import groups, invariants, scenario
-from tests.faults.groups import Case, Reference, Result
+from tests.faults.cases import Case, Reference, Result
 from tests.faults.life import Plan, live
 from tests.faults.scenario import Walk
 
@@ -38,12 +40,14 @@ class Report:
 
 
 class Harness:
-    def __init__(self, folder: Path, full: bool) -> None:
+    def __init__(self, folder: Path, mode: str) -> None:
         self._folder = folder
-        self._full = full
+        self._full = bool(mode)
+        self._drawn_by = int(mode.partition(":")[2]) if mode.startswith("prove:") else None
         self._number = 0
         self._reference: Reference | None = None
         self._cloned: Reference | None = None
+        self._builders: Reference | None = None
         os.environ.update(HOME=str(folder / "user"), GIT_CONFIG_NOSYSTEM="1")
         (folder / "user").mkdir(parents=True)
         (folder / "user" / ".gitconfig").write_text(
@@ -53,14 +57,18 @@ class Harness:
     def run(self, asked: str) -> Report:
         begun = time.monotonic()
         group, _, address = asked.partition(" ")
-        if group == "beside":
-            reference = self._beside()
+        if group.endswith("beside"):
+            self._builders = self._builders or self._beside()
+            reference = self._builders
         else:
             self._reference = self._reference or self._undisturbed()
-            reference = replace(self._reference, postgres=address)
+            reference = self._reference
+        reference = replace(reference, postgres=address)
         if group.startswith("clone"):
             reference = self._cloned = self._cloned or self._with_clones(reference)
         points, cases = groups.GROUPS[group](reference, self._full)
+        if self._drawn_by is not None:
+            cases = choice.drawn(cases, groups.PROVED.get(group, len(cases)), self._drawn_by)
         report = Report(group, points=points, cases=len(cases))
         for case, result in self._each(cases):
             if result.missed:
@@ -87,7 +95,7 @@ class Harness:
             points=ending.points,
             runner_points=(case / "evidence" / "runner-points").read_text().splitlines(),
             gits=counted.gits,
-            changes=groups.changes(traced / "evidence", counted.gits),
+            changes=choice.changes(traced / "evidence", counted.gits),
             cancelling_told=cancelled.told,
             cancelling_points=cancelled.points,
             timed_told=timed.told,
@@ -108,7 +116,7 @@ class Harness:
             told=ending.told,
             points=ending.points,
             gits=counted.gits,
-            changes=groups.changes(traced / "evidence", counted.gits) if self._full else {},
+            changes=choice.changes(traced / "evidence", counted.gits) if self._full else {},
             walk=walk,
         )
 
@@ -171,12 +179,12 @@ def _log(folder: Path) -> str:
     return "\n".join([f"kept in {folder}", *lines[-LOG_LINES:]])
 
 
-def main(folder: str, full: bool) -> None:
-    harness = Harness(Path(folder), full)
+def main(folder: str, mode: str = "") -> None:
+    harness = Harness(Path(folder), mode)
     for line in sys.stdin:
         sys.stdout.write(json.dumps(asdict(harness.run(line.strip()))) + "\n")
         sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], full="full" in sys.argv[2:])
+    main(*sys.argv[1:])

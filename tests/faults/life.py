@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 from agents_manager import bootstrap, log, redaction
 from agents_manager.engine import runners
-from agents_manager.flow import hooks, supervisor
+from agents_manager.flow import hooks, patience, supervisor
 from agents_manager.settings import Settings
 from tests.faults import controls, git_deaths, invariants, points, scenario
+from tests.faults.outages import Outage
 from tests.faults.scenario import TO_THE_END, Walk
 from tests.repos import scripted_home
 
-LIMIT_S = 40.0
+LIMIT_S = 90.0
 DYING_RUNNER = Path(__file__).with_name("dying_runner.py")
 
 
@@ -33,6 +34,8 @@ class Plan:
     """The point at which the server dies: its label, or its number."""
     runner: str = ""
     git: git_deaths.Death | None = None
+    outage: Outage | None = None
+    """What becomes of the database at the server's point, instead of the server's death."""
     off: str | None = None
     """The protection that is off, to see that the harness would notice."""
     walk: Walk = TO_THE_END
@@ -89,11 +92,13 @@ def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) ->
         log.configure(json=False, level="info", redactor=redaction.NOTHING)
         # Waiting proves nothing.
         hooks.BACKOFF_S = 0.02
+        patience.FIRST_PAUSE_S, patience.LONGEST_PAUSE_S = 0.02, 0.2
         if plan.walk.timed:
             supervisor.EVERY_S = supervisor.TIMERS_S = 0.02
         if plan.off is not None:
             controls.CONTROLS[plan.off].off()
-        counted = points.Points(last_words, plan.server)
+        strike = None if plan.outage is None else plan.outage.strike
+        counted = points.Points(last_words, plan.server, strike)
         gits = git_deaths.lay(plan.git, case / "evidence" / "gits", counted.die)
         points.lay(counted)
         ending = asyncio.run(_walk(case, plan))

@@ -44,11 +44,17 @@ PORTS: dict[type, tuple[str, ...]] = {
 
 class Points:
     """Counts what this process passes, and kills it at the point it was told: one by its label
-    (`name #occurrence`), or the n-th of all."""
+    (`name #occurrence`), or the n-th of all. Or something else happens there, to others."""
 
-    def __init__(self, evidence: Path, kill: str | int | None) -> None:
+    def __init__(
+        self,
+        evidence: Path,
+        kill: str | int | None,
+        otherwise: Callable[[], None] | None = None,
+    ) -> None:
         self.passed: list[str] = []
         self._kill = kill
+        self._otherwise = otherwise
         self._counts: Counter[str] = Counter()
         self._evidence = evidence
         self._turn = threading.Lock()
@@ -58,8 +64,12 @@ class Points:
             self._counts[name] += 1
             label = f"{name} #{self._counts[name]}"
             self.passed.append(label)
-            if self._kill in (label, len(self.passed)):
+            if self._kill not in (label, len(self.passed)):
+                return
+            if self._otherwise is None:
                 self.die(label)
+        assert self._otherwise is not None
+        self._otherwise()
 
     def die(self, label: str) -> None:
         self._evidence.write_text(label)

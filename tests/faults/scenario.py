@@ -21,8 +21,9 @@ from agents_manager.domain.ids import TaskId
 from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt, PromptStatus, recommended_answer
 from agents_manager.domain.task import Actor, ActorType, Task
-from agents_manager.errors import GitError, PromptClosed, StaleTask
+from agents_manager.errors import GitError, PromptClosed, StaleTask, StoreUnavailable
 from agents_manager.flow import prompts, tasks, views
+from agents_manager.flow.patience import through
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.views import TaskView
 from tests.staged_walk import SHORT, builder, plan
@@ -64,7 +65,7 @@ class Walk:
     """Whether agents work in clones."""
     beside: bool = False
     """Whether three builders work side by side, each until it has seen what the others did."""
-    patience_s: float = 25.0
+    patience_s: float = 60.0
 
 
 TO_THE_END = Walk()
@@ -175,15 +176,22 @@ async def go(program: Program, repo: Path, walk: Walk) -> TaskId:
         loop.call_soon_threadsafe(changed.set)
 
     s.store.after_commit(notice)
-    task = await _task(program, repo, walk)
+    task = await through(lambda: _task(program, repo, walk))
     await _say_again(program, task)
-    view = await s.store.read(lambda tx: views.task(tx, s, task.id, ANN))
+
+    async def look() -> TaskView:
+        return await through(lambda: s.store.read(lambda tx: views.task(tx, s, task.id, ANN)))
+
+    view = await look()
     try:
         async with asyncio.timeout(walk.patience_s):
-            while not await _over(program, view):
-                if not await _act(program, view, walk):
+            while not await through(lambda v=view: _over(program, v)):
+                acted = False
+                with suppress(StoreUnavailable):  # A person looks again and repeats it.
+                    acted = await _act(program, view, walk)
+                if not acted:
                     await _changed(changed)
-                view = await s.store.read(lambda tx: views.task(tx, s, task.id, ANN))
+                view = await look()
     except TimeoutError:
         raise Stuck(await _told(program, view)) from None
     return task.id
