@@ -19,6 +19,7 @@ from agents_manager.flow.runs import counts, keys, places
 from agents_manager.flow.runs import gateway as door
 from agents_manager.sandbox import gateway
 from agents_manager.testing.scripted_model import Hang, ModelServer, Say, Status, Turn
+from tests import figures
 from tests.api.scenes import Scene, serving, told
 
 REAL = "sk-real-0123456789abcdef"
@@ -335,6 +336,7 @@ async def test_a_used_up_budget_is_not_asked_beyond(agent: Agent, model: ModelSe
     refused = told(await agent.ask(STREAMED), 402, "BudgetUsedUp")
     assert refused["message"].startswith("The budget of this task is used up")
     assert len(model.requests(X)) == 2
+    figures.note("G-12", "gateway", requests=len(model.requests(X)) - 1)
     assert (agent.folder / "stopped-for").read_text() == "budget", "the run is stopped, too"
 
 

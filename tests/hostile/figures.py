@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager.sandbox import bubblewrap, landlock
+from tests import figures
 from tests.hostile import parsers, routes, rows, secret_figures
 from tests.hostile.cells import Attempt, Cell, cell
 from tests.hostile.git_attacks import ATTACKS
@@ -42,6 +43,8 @@ def _inputs() -> bool:
         _say(f"Hostile inputs, {kind}: {told.tried} tried, {told.refused} refused, {fell}")
         tried, refused = tried + told.tried, refused + told.refused
         bad = bad or bool(told.crashed or told.slow)
+        fallen = len(told.crashed) + len(told.slow)
+        figures.note("G-5", kind, tried=told.tried, fell=fallen)
     _say(f"Hostile inputs of {len(parsers.KINDS)} kinds: {tried} tried, {refused} refused")
     _say(f"Rows of the threat model with a test (A outcome, B paths, E web): {len(rows.ROWS)}")
     _say(f"Measures that are switched off in a test, which then fails: {len(rows.SWITCHED_OFF)}")
@@ -56,12 +59,15 @@ def _secrets() -> bool:
     _say(f"Secrets found of {kinds}: {held_out.found:.1%}")
     _say(f"Look-alikes taken for one: {wrong} of {held_out.harmless}")
     _say(f"Known values in {tried} forms, whole and in pieces: {len(missed)} not hidden")
+    counts = {"recall": held_out.found, "false": wrong, "harmless": held_out.harmless}
+    figures.note("G-7", "secrets", forms=tried, missed=len(missed), **counts)
     return held_out.found < LEAST_RECALL or held_out.wrong > MOST_FALSE or bool(missed)
 
 
 def _routes() -> bool:
     known, without, with_keys = asyncio.run(routes.figures())
     _say(f"Routes that let somebody in without a token: {without} of {known}")
+    figures.note("G-10", "routes", routes=known, open=without)
     _say(f"Routes of people that let an agent in with the keys of its run: {with_keys} of {known}")
     return bool(without or with_keys)
 
@@ -81,6 +87,9 @@ def _escapes() -> bool:
     for who, found in kept.items():
         told = f"{found.tried} tried, {len(found.open)} open, {len(found.broken)} broken"
         _say(f"Escapes from the sandbox, as {who}: {told}")
+        still = len(found.open - UNKEPT) + len(found.broken)
+        figures.note("G-6", who, tried=found.tried, open=still)
+    figures.note("G-6", "control", open=loose)
     _say(f"Control, outside of it, as a plain user: {loose} open")
     return any(found.open - UNKEPT or found.broken for found in kept.values())
 

@@ -1,7 +1,7 @@
 """The server is killed with -9, again and again, while agents work: none of them is disturbed, and
 nothing they print is lost or doubled, neither on disk nor for somebody who watches.
 
-Not part of `make test`, because of its time; `make soak` runs it."""
+Not part of `make test`, because of its time; `make prove` kills it some times, `make soak` many."""
 
 import json
 import re
@@ -16,11 +16,12 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import figures
 from tests.e2e.am_program import PROGRAM, Am, until
 from tests.e2e.am_program import document as ready
 from tests.repos import executable
 
-KILLS = 10
+KILLS = figures.size(10, 90)
 AGENTS = 8
 WATCH_S = 0.5
 
@@ -39,12 +40,13 @@ echo '<<<OUTCOME:pr_ready>>>'; echo '<<<END_PAYLOAD>>>'
 def killed_server(am: Am) -> Generator[dict[str, Any]]:
     """A server that does not come to say goodbye."""
     command = [PROGRAM, "serve", "--port", "0", "--json"]
-    with (am.home.parent / "server.log").open("ab") as log:
+    log = am.home.parent / "server.log"
+    with log.open("ab") as errors:
         server = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, env=am.env, text=True
+            command, stdout=subprocess.PIPE, stderr=errors, env=am.env, text=True
         )
     try:
-        yield ready(server)
+        yield ready(server, log)
     finally:
         server.send_signal(signal.SIGKILL)
         server.communicate()
@@ -85,7 +87,7 @@ def am(tmp_path: Path) -> Generator[Am]:
     (Path(am.env["HOME"]) / "finish").touch()
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(0)
 def test_agents_do_not_notice_that_the_server_dies(am: Am) -> None:
     finish = Path(am.env["HOME"]) / "finish"
     executable(am.repo / "agent.sh", AGENT)
@@ -114,6 +116,7 @@ def test_agents_do_not_notice_that_the_server_dies(am: Am) -> None:
         for task in tasks:
             am.open_prompt(task)
 
+    lines = 0
     for task, pid in zip(tasks, pids, strict=True):
         assert len(pid.read_text().splitlines()) == 1, "the agent was started twice"
         [run] = am.json("run", "list", "--task", task)
@@ -121,8 +124,10 @@ def test_agents_do_not_notice_that_the_server_dies(am: Am) -> None:
         total = int(am.git("show", f"{run['branch']}:work-{task}.txt"))
         printed = (am.home / "jobs" / run["id"] / "1" / "output").read_text().splitlines()
         assert printed[:total] == [f"line {n}" for n in range(1, total + 1)]
+        lines += total
         assert printed[total:] == ["<<<OUTCOME:pr_ready>>>", "<<<END_PAYLOAD>>>"]
         if task == tasks[0]:
             assert watcher.lines == printed
             assert total > KILLS
+    figures.note("G-3", "kills", kills=KILLS, agents=AGENTS, lines=lines)
     assert not re.search("Traceback", (am.home.parent / "server.log").read_text())
