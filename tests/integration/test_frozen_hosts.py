@@ -109,22 +109,41 @@ async def events(s: Services, task: Task) -> list[Logged]:
     return await s.store.read(lambda tx: tx.events.of_task(TaskId(task.id), after_seq=0, limit=999))
 
 
+async def settled(s: Services, task: Task) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while await s.store.read(lambda tx: tx.effects.open(task.id)):
+            await asyncio.sleep(0.1)
+
+
+async def said(log: Path, word: str) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while word not in await asyncio.to_thread(log.read_text):
+            await asyncio.sleep(0.1)
+
+
+async def more(s: Services, task: Task, than: int) -> None:
+    async with asyncio.timeout(PATIENCE_S):
+        while len(await events(s, task)) <= than:
+            await asyncio.sleep(0.1)
+
+
 async def joined_again(s: Services, name: str, epoch: int) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while (await s.store.read(lambda tx: tx.hosts.find(name))).epoch < epoch:
             await asyncio.sleep(0.1)
 
 
-async def late_words(two: Two, s: Services, script: Mapping[str, Any], *off: str) -> list[str]:
+async def late_words(two: Two, s: Services, script: Mapping[str, Any], *ways: str) -> list[str]:
     """Freezes the machine that has a run, has the other take it over, and wakes it; the events of
     the run that come then."""
     task = await two.start(script)
     with ExitStack() as stack:
-        frozen = stack.enter_context(worker(two.homes[0], two.url, "a", *off))
+        frozen = stack.enter_context(worker(two.homes[0], two.url, "a", *ways))
         run = await up(s, two, task)
         frozen.send_signal(signal.SIGSTOP)
         stack.enter_context(worker(two.homes[1], two.url, "b"))
         first, second = await until(s, task, "review")
+        await settled(s, task)
         assert (first.id, first.error and first.error.error_class) == (run.id, "interrupted")
         assert first.host != second.host
         job = job_dir(s, run.id, 1).relative_to(two.homes[1])
@@ -132,9 +151,12 @@ async def late_words(two: Two, s: Services, script: Mapping[str, Any], *off: str
         assert ended["reason"] == ("interrupted" if script is HANG else "exited")
         before = await events(s, task)
         frozen.send_signal(signal.SIGCONT)
-        await joined_again(s, "a", 3)
-        # What it was at goes on, if anything does.
-        await asyncio.sleep(2)
+        if "off" in ways:
+            await more(s, task, len(before))
+        elif ways:
+            await said(two.homes[0] / "worker.log", "effect.taken_over")
+        else:
+            await joined_again(s, "a", 3)
         after = await events(s, task)
         assert frozen.poll() is None
         assert len(await until(s, task, "review")) == 2
@@ -142,11 +164,11 @@ async def late_words(two: Two, s: Services, script: Mapping[str, Any], *off: str
 
 
 async def test_what_a_frozen_machine_comes_to_is_refused(two: Two, looking: Services) -> None:
-    assert await late_words(two, looking, SCRIPT) == []
+    assert await late_words(two, looking, SCRIPT, "deaf") == []
 
 
 async def test_without_the_fence_it_would_be_written(two: Two, looking: Services) -> None:
-    assert await late_words(two, looking, SCRIPT, "off") != []
+    assert await late_words(two, looking, SCRIPT, "deaf", "off") != []
 
 
 async def test_the_agent_of_a_frozen_machine_is_ended_by_its_runner(

@@ -369,7 +369,7 @@ async def test_a_machine_without_room_on_its_disk_takes_nothing(
     assert term is not None
     await s.store.write(lambda tx: tx.hosts.beat(term, admission.takes(full), 3))
     assert await handed_out(full) == []
-    name = (await s.store.read(lambda tx: tx.hosts.find(s.here.host))).name
+    name = (await machines.host_of(s, s.here.host)).name
     room = f'Machine "{name}": too little room on its disk (limits.freeDiskMb).'
     assert await why(s, run) == room
 

@@ -44,13 +44,11 @@ class Machines:
 
     def mine(self, row: EffectRow) -> bool:
         """Whether an effect that starts no agent is performed here."""
-        if row.kind in BESIDE:
-            return True
-        home = self._of_run(row) if row.kind == "stop_agent" else self._home(row.task_id)
-        if home is not None:
-            return home == self._mine
         project = self._tx.projects.get(self._tx.tasks.get(row.task_id).project_id)
-        return self._has(self._mine, project)
+        if row.kind in BESIDE:
+            return self.has(project) or self.speaker(project) is None
+        home = self._of_run(row) if row.kind == "stop_agent" else self._home(row.task_id)
+        return self.has(project) if home is None else home == self._mine
 
     def start(
         self, row: EffectRow, run: Run, project: Project, wanted: Sequence[str], now: datetime
