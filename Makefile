@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-web check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts check prove soak bench setup lock clean
 
 demo: web
 	$(BIN)/am demo
@@ -47,6 +47,11 @@ test-telegram: setup
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web
 	AM_WEB_TESTS=all $(BIN)/python scripts/test.py web
+
+# Machines that share a database, each in a network namespace: work is shared out; one is cut off, one
+# killed, one frozen. Needs root, or a kernel that lets users have namespaces; about six minutes.
+test-hosts: setup
+	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/netns
 
 check: setup
 	$(BIN)/python scripts/test.py check

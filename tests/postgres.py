@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from tests.debian import have
 
 START_TIMEOUT_S = 30
+LOOPBACK = "127.0.0.1"
 SAFE = {"fsync": "on"}
 # Autovacuum would go round a database for each test all the time.
 QUICK = {
@@ -40,7 +42,7 @@ def fresh_database(url: str) -> str:
     name = f"am_{uuid4().hex}"
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}"'.encode())
-    return f"{url.rpartition('/')[0]}/{name}"
+    return make_url(url).set(database=name).render_as_string(hide_password=False)
 
 
 def find_programs() -> Path | None:
@@ -58,6 +60,13 @@ def find_programs() -> Path | None:
 @contextmanager
 def cluster(programs: Path, *, fsync: bool = False) -> Iterator[str]:
     """Makes a cluster on a free loopback port, and removes it at the end."""
+    with data(programs) as home, server(programs, home, fsync=fsync) as url:
+        yield url
+
+
+@contextmanager
+def data(programs: Path) -> Iterator[Path]:
+    """The folder of a new cluster, in which its server has its files, log and socket."""
     identity = unprivileged()
     home = Path(tempfile.mkdtemp(prefix="am-postgres-"))
     try:
@@ -71,17 +80,25 @@ def cluster(programs: Path, *, fsync: bool = False) -> Iterator[str]:
             cwd=home,
             **identity,
         )
-        with server(programs, home, identity, fsync=fsync) as url:
-            yield url
+        yield home
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
 
 @contextmanager
-def server(programs: Path, home: Path, identity: dict[str, Any], *, fsync: bool) -> Iterator[str]:
+def server(
+    programs: Path,
+    home: Path,
+    *,
+    fsync: bool = False,
+    listen: str = LOOPBACK,
+    inside: Sequence[str | Path] = (),
+) -> Iterator[str]:
+    """With `inside`, what its command begins with, it is in a network of its own: its address is
+    that of the socket then."""
     port = free_port()
     settings = {
-        "listen_addresses": "127.0.0.1",
+        "listen_addresses": listen,
         "port": port,
         "unix_socket_directories": home,
         "max_connections": 200,
@@ -90,18 +107,37 @@ def server(programs: Path, home: Path, identity: dict[str, Any], *, fsync: bool)
     command = [programs / "postgres", "-D", home / "data"]
     for name, value in settings.items():
         command += ["-c", f"{name}={value}"]
+    identity = unprivileged()
+    if inside:
+        command = [*inside, *_as(identity), *command]
+        with (home / "data" / "pg_hba.conf").open("a") as rules:
+            rules.write(f"host all all {listen}/24 trust\n")
     log = home / "server.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, stdout=output, stderr=subprocess.STDOUT, cwd=home, **identity
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=home,
+            **({} if inside else identity),
         )
     try:
-        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        socket_of_it = f"postgresql://postgres@/postgres?host={home}&port={port}"
+        url = socket_of_it if inside else f"postgresql://postgres@{listen}:{port}/postgres"
         wait_until_ready(url, process, log)
         yield url
     finally:
         process.send_signal(signal.SIGQUIT)  # At once: nobody wants what is in it any more.
         process.wait(START_TIMEOUT_S)
+
+
+def _as(identity: Mapping[str, Any]) -> list[str]:
+    """What a command begins with that root is to leave to somebody else. Whoever made a namespace
+    of users is root there, too."""
+    if identity:
+        who = (f"--reuid={identity['user']}", f"--regid={identity['group']}")
+        return ["setpriv", *who, "--clear-groups"]
+    return ["unshare", "--user", "--map-user=1000", "--map-group=1000"]
 
 
 def unprivileged() -> dict[str, Any]:

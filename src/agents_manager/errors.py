@@ -208,6 +208,8 @@ class HostNameTaken(Conflict):
 
 class HostReplaced(Conflict):
     """This machine was given up by others, or another start of it goes on in its place."""
+
+
 class WorkElsewhere(Conflict):
     """What was done at the task so far is on another machine only."""
 
