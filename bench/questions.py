@@ -12,6 +12,7 @@ NAMES = (
     "answers",
     "starts",
     "runs",
+    "hosts",
     "live",
     "transitions",
     "lint",
