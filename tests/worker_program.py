@@ -19,7 +19,7 @@ async def main(home: str, url: str, name: str, *ways: str) -> None:
 
     log.configure(json=False, level="warning", redactor=redaction.NOTHING)
     if "deaf" in ways:
-        Lease.run = _nothing
+        Lease.run = _nothing  # pyright: ignore[reportAttributeAccessIssue]
     if "off" in ways:
         tx._refuse_replaced = lambda _: None
     settings = Settings(Path(home), url, place=Place(name=name))

@@ -14,7 +14,7 @@ from agents_manager.domain.prompt import Prompt, PromptStatus
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow import patience, supervisor
 from agents_manager.flow.ports import Ended, Job
-from agents_manager.scm import landing, local_forge, locks
+from agents_manager.scm import landing, locks, shared_merge
 from agents_manager.store.effects import Effects
 from agents_manager.store.prompts import Prompts
 from agents_manager.store.tx import Database
@@ -43,7 +43,7 @@ def merge_without_looking() -> None:
     async def nothing(*_: object) -> None:
         return None
 
-    local_forge.contains = never
+    shared_merge.contains = never
     landing.complete_unfinished = nothing
 
 

@@ -2,7 +2,7 @@
 dead. Each with what it refuses."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -247,8 +247,14 @@ class Noted:
     async def start(self, effect_id: EffectId, attempt: int) -> None:
         self.begun.append(effect_id)
 
-    async def is_over(self, effect_id: EffectId, attempt: int) -> bool | None:
-        return None
+    async def over(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, bool]:
+        return {}
+
+    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool:
+        return False
+
+    async def resume(self, effect_id: EffectId, attempt: int) -> None:
+        raise AssertionError
 
 
 async def crashed(*_: object) -> None:

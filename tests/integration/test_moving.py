@@ -20,6 +20,7 @@ from agents_manager.redaction import NOTHING
 from agents_manager.store import knowledge_tables, marks, migrate, moving, schema
 from agents_manager.store.database import open_database
 from agents_manager.store.engines import sqlite_engines
+from tests import machines
 from tests.contract.store_values import a_node, furnish
 from tests.postgres import fresh_database
 from tests.table_rows import fill
@@ -51,7 +52,7 @@ def address(postgres_url: str) -> str:
 
 def move(path: Path, address: str, note: Callable[[Tx, int], None] | None = None) -> moving.Moved:
     def noted(tx: Tx, rows: int) -> None:
-        tx.hosts.beat(HOST, NOW)
+        tx.hosts.join(machines.machine(HOST))
         audit.note(tx, NOW, ANN, Deed.DATA_MOVED, f"moved {rows}", rows=rows)
 
     return moving.move(path, address, host=HOST, redactor=NOTHING, note=note or noted, now=NOW)
@@ -127,7 +128,7 @@ def test_the_file_is_not_worked_on_any_more(path: Path, address: str) -> None:
     for refused in (
         lambda: open_database(path),
         # One that had the file open already.
-        lambda: asyncio.run(store.write(lambda tx: tx.hosts.beat("x", NOW))),
+        lambda: asyncio.run(store.write(lambda tx: tx.hosts.join(machines.machine("x")))),
         lambda: move(path, address),
     ):
         with pytest.raises(DatabaseMoved, match="Set AM_DATABASE_URL") as told:
@@ -141,11 +142,11 @@ def test_the_file_is_not_worked_on_any_more(path: Path, address: str) -> None:
 @pytest.mark.slow
 def test_a_writer_that_waits_meanwhile_is_refused_not_lost(path: Path, address: str) -> None:
     store = open_database(path)
-    writes: list[asyncio.Task[None]] = []
+    writes: list[asyncio.Task[Any]] = []
 
     async def walk() -> None:
         def note(tx: Tx, rows: int) -> None:
-            write = store.write(lambda tx: tx.hosts.beat("x", NOW))
+            write = store.write(lambda tx: tx.hosts.join(machines.machine("x")))
             loop.call_soon_threadsafe(lambda: writes.append(loop.create_task(write)))
 
         loop = asyncio.get_running_loop()

@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
-from agents_manager.domain.host import DEAD_AFTER, HostState
+from agents_manager.domain.host import DEAD_AFTER, Host, HostState
 from agents_manager.domain.ids import ProjectId
 from agents_manager.errors import SchemaInUse, SchemaMovedOn, StoreError
 from agents_manager.flow.ports import Tx
-from agents_manager.store import versions
+from agents_manager.store import schema, versions
 from agents_manager.store.database import Database, open_database
 from agents_manager.store.migrate import HEAD, stored_revision
+from tests import machines
 
 LATER = "9000"
 
@@ -33,12 +35,12 @@ def run(database: Database, *statements: str) -> None:
             connection.exec_driver_sql(statement)
 
 
-def seen(host: str, at: datetime) -> Callable[[Tx], None]:
-    return lambda tx: tx.hosts.beat(host, at)
+def join(name: str) -> Callable[[Tx], Host]:
+    return lambda tx: tx.hosts.join(machines.machine(name))
 
 
 def test_a_program_writes_nothing_once_the_schema_is_anothers(store: Database) -> None:
-    write = seen("a", datetime.now(UTC))
+    write = join("a")
     asyncio.run(store.write(write))
     run(store, f"UPDATE am_alembic_version SET version_num = '{LATER}'")
     with pytest.raises(SchemaMovedOn, match=f"schema {LATER}.* works with {HEAD}"):
@@ -46,13 +48,13 @@ def test_a_program_writes_nothing_once_the_schema_is_anothers(store: Database) -
     with pytest.raises(SchemaMovedOn):
         asyncio.run(store.check_schema())
     # What it can still read, it may.
-    assert asyncio.run(store.read(lambda tx: [*tx.hosts.seen()])) == ["a"]
+    assert asyncio.run(store.read(lambda tx: [host.name for host in tx.hosts.all()])) == ["a"]
 
 
 @pytest.mark.parametrize("door", ["write", "read", "look"])
 def test_a_server_waits_for_its_end_and_nothing_fails(store: Database, door: str) -> None:
     calls: dict[str, Callable[[], Any]] = {
-        "write": lambda: store.write(seen("a", datetime.now(UTC))),
+        "write": lambda: store.write(join("a")),
         "read": lambda: store.read(
             lambda tx: tx.runs.page(task=None, live=True, after=None, limit=1)
         ),
@@ -100,10 +102,12 @@ def test_a_schema_is_not_changed_under_others(store: Database, tmp_path: Path) -
 
 
 def test_others_are_the_machines_that_were_seen_lately(store: Database) -> None:
-    now = datetime.now(UTC)
-    dead = now - DEAD_AFTER - timedelta(seconds=1)
-    for host, at in (("a", now), ("b", now), ("dead", dead), ("left", now)):
-        asyncio.run(store.write(seen(host, at)))
+    for host in ("a", "b", "dead", "left"):
+        asyncio.run(store.write(join(host)))
+    dead = datetime.now(UTC) - DEAD_AFTER - timedelta(seconds=1)
+    with store.engines.writer.begin() as connection:
+        late = update(schema.host).where(schema.host.c.id == "dead").values(seen_at=dead)
+        connection.execute(late)
     run(store, f"UPDATE am_host SET state = '{HostState.LEFT}' WHERE id = 'left'")
     assert versions.machines(store.engines, mine="b", dead_after=DEAD_AFTER) == ["a"]
     run(store, "ALTER TABLE am_host DROP COLUMN state", "ALTER TABLE am_host DROP COLUMN name")

@@ -1,6 +1,7 @@
 """`am database`: from the file to Postgres, and from one version to the next."""
 
 import asyncio
+import platform
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -123,6 +124,7 @@ def _move(output: Output, place: "Settings", address: str | None) -> None:
 def _bring(place: "Settings", target: str) -> "Moved":
     from agents_manager import environment
     from agents_manager.domain.audit import Deed
+    from agents_manager.domain.host import Joining
     from agents_manager.engine import host
     from agents_manager.flow import audit
     from agents_manager.store import moving
@@ -135,7 +137,8 @@ def _bring(place: "Settings", target: str) -> "Moved":
     me = host.executor_id(place.home)
 
     def note(tx: "Tx", rows: int) -> None:
-        tx.hosts.beat(me, now)
+        # So that nobody takes over what it has before it is started.
+        tx.hosts.join(Joining(id=me, name=platform.node() or me, version="", labels=(), capacity=1))
         audit.note(tx, now, _me(), Deed.DATA_MOVED, f"moved {rows:,} rows from {path}", rows=rows)
 
     return moving.move(path, target, host=me, redactor=redactor, note=note, now=now)

@@ -107,8 +107,9 @@ class Durable:
         if workflow in self._live.values():
             return False
         status = await DBOS.get_workflow_status_async(workflow)
-        mine = status is not None and status.executor_id == self._me
-        return mine and status.status == "PENDING" and workflow not in self._live.values()
+        if status is None or status.executor_id != self._me or status.status != "PENDING":
+            return False
+        return workflow not in self._live.values()
 
     async def resume(self, effect_id: EffectId, attempt: int) -> None:
         """Steps that are done are not done again."""

@@ -14,7 +14,6 @@ from agents_manager.domain.ids import EffectId, RunId
 from agents_manager.domain.run import AgentError, ErrorClass, RunStatus
 from agents_manager.domain.task import EffectRow
 from agents_manager.errors import AgentsManagerError
-from agents_manager.flow import repairs
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import Services, Tx, acting
 from agents_manager.flow.runs import close
@@ -94,7 +93,7 @@ def _tell(tx: Tx, s: Services, row: EffectRow, fault: str, repair: str) -> None:
 
 async def interrupt(s: Services) -> list[str]:
     """Ends every agent that works on this machine; the runs. Asks no database."""
-    folders = await asyncio.to_thread(repairs.unfinished, s.jobs_dir)
+    folders = await s.runners.at_work(s.jobs_dir)
     async with asyncio.TaskGroup() as group:
         for folder in folders:
             group.create_task(_end(s, folder))
