@@ -90,7 +90,9 @@ class Room:
 
     def _is_full(self) -> str | None:
         # What is only about to begin has no machine yet.
-        return full(self._s, sum(row.host in (None, self._mine) for row in self._running))
+        whose = (None, self._mine)
+        here = [row for row in self._running if self._mine is None or row.host in whose]
+        return full(self._s, len(here))
 
 
 def capacity(s: Services) -> int:
