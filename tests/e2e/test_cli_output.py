@@ -28,7 +28,7 @@ from tests.webhook_server import SECRET, listening
 
 PROJECTS = (
     *("project list", "project show", "project trust", "project consent"),
-    "project remote repo",
+    "project remote shop",
 )
 SCRIPT = """```agent-script
 implement:

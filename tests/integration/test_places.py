@@ -18,7 +18,7 @@ async def test_a_checkout_on_another_machine_is_the_same_project(hosts: Hosts) -
         project = await tasks.add_project(a, mine, "greeter", None, by=ANN)
         assert project.remote == f"file:///{hosts.bare}"
         away = await b.store.read(lambda tx: tx.projects.get(project.id))
-        assert "is being cloned" in (places.away(b, away) or "")
+        assert "clones it from" in (places.away(b, away) or "")
         with pytest.raises(InvalidConfig, match="not on this machine"):
             b.configs.of(away)
 

@@ -9,10 +9,10 @@ import pytest
 from agents_manager.bootstrap import Program
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import WorkElsewhere
-from agents_manager.flow import agents, changes, places, sharing, tasks
+from agents_manager.flow import agents, changes, places, removal, sharing, tasks
 from tests.hosts import Hosts
 from tests.repos import commit, run, sha
-from tests.worlds import GREETING, PATIENCE_S, World
+from tests.worlds import ANN, GREETING, PATIENCE_S, World
 
 
 async def _world(program: Program, hosts: Hosts, name: str) -> World:
@@ -152,3 +152,38 @@ async def test_a_base_with_commits_of_its_own_is_not_merged_into(hosts: Hosts) -
         await world.review(task, "approved")
         await world.until(task, "done")
     assert "Not pushed" in run(hosts.bare, "log", "--format=%s", "main")
+
+
+@pytest.mark.slow
+async def test_a_clone_that_fails_is_told_once_and_made_when_it_can_be(hosts: Hosts) -> None:
+    async with hosts.client("one") as one:
+        project = await tasks.add_project(one.services, hosts.checkout("mine"), "greeter", None)
+        await places.set_remote(one.services, "greeter", str(hosts.folder / "nowhere"), ANN)
+        task = await tasks.create(one.services, project, tasks.NewTask(title="Wait"), ANN)
+        async with hosts.worker("two") as two:
+            away = await two.services.store.read(lambda tx: tx.projects.get(project.id))
+            world = World(two, hosts.bare, away)
+
+            async def failed() -> bool:
+                return "could not be cloned" in (places.away(two.services, away) or "")
+
+            await _until(failed)
+            told = [e for e in await world.events(task) if e.type == "project.clone_failed"]
+            assert len(told) == 1
+            assert "nowhere" in told[0].summary
+            await places.set_remote(one.services, "greeter", str(hosts.bare), ANN)
+            await _until(lambda: _is_here(two, away))
+
+            async def placed() -> bool:
+                lies = await one.services.store.read(lambda tx: places.of(tx, project))
+                return away.path in {one.path for one in lies}
+
+            await _until(placed)
+            assert world.s.here
+            await removal.remove_project(one.services, "greeter", ANN, force=True)
+            clone = world.s.here.projects / project.id
+
+            async def gone() -> bool:
+                return not clone.exists()
+
+            await _until(gone)

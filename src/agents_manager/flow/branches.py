@@ -1,6 +1,8 @@
 """Branches: what a task's and a phase's are called, where they go, each on record once."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agents_manager.domain import event, names
 from agents_manager.domain.phase import Phase, active
@@ -94,7 +96,8 @@ def keep_push(tx: Tx, s: Services, task: Task, ground: Ground, pushed: Pushed) -
     if s.here is not None:
         data["by"] = s.here.host
     known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    before = next((a.data for a in known if a.label == name), {})
+    empty: Mapping[str, Any] = {}
+    before = next((a.data for a in known if a.label == name), empty)
     data = {**before, **data}
     if before == data:
         return

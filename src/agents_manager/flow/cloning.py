@@ -31,6 +31,8 @@ class Cloning:
         self._loop = asyncio.get_running_loop()
         self._busy: set[ProjectId] = set()
         self._due: dict[ProjectId, float] = {}
+        self._asked: dict[ProjectId, str | None] = {}
+        """By which remote; another one is asked at once."""
         self._failed: dict[ProjectId, int] = {}
         self._left: set[Path] = set()
 
@@ -81,9 +83,11 @@ class Cloning:
         await self._remove_gone({project.id for project in known})
         now, free = self._loop.time(), [p for p in known if p.id not in self._busy]
         mine = [p for p in free if p.remote and p.id in lies and places.is_clone(s, p)]
-        return [p for p in mine if self._due.get(p.id, now) <= now]
+        changed = [p for p in mine if self._asked.get(p.id) != p.remote]
+        return changed + [p for p in mine if p not in changed and self._due.get(p.id, now) <= now]
 
     async def _tend(self, project: Project) -> None:
+        self._asked[project.id] = project.remote
         try:
             if places.away(self._s, project) is not None:
                 pause = await self._clone(project)
@@ -122,7 +126,6 @@ class Cloning:
         if await asyncio.to_thread(_read, kept) == why:
             return
         log.warning("project.not_cloned", project=project.name, reason=why)
-        await asyncio.to_thread(_write, kept, why)
 
         def write(tx: Tx) -> None:
             name = places.host_names(tx).get(self._here.host, self._here.host)
@@ -131,6 +134,7 @@ class Cloning:
                 tx.events.add(task.id, failed, SUPERVISOR, s.clock.now())
 
         await s.store.write(write)
+        await asyncio.to_thread(_write, kept, why)
 
     async def _follow(self, project: Project) -> None:
         assert project.remote

@@ -27,7 +27,6 @@ from agents_manager.errors import (
     ForgeUnavailable,
     HookFailed,
     HostReplaced,
-    InvalidConfig,
     NotFound,
     RunNotFound,
     SecretFound,
@@ -295,8 +294,6 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
             break  # Nor will it begin now; no later one comes before it.
     kept = await lifecycle.kept(run_id, s)
     await copying.whole(s, run_id)
-    with suppress(InvalidConfig):
-        await lifecycle.share(run_id, s)
 
     def then(tx: Tx) -> None:
         now = s.clock.now()
@@ -323,3 +320,5 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         transitions.report(tx, s, row.task_id, fired, mover, force=order.force, reason=order.reason)
 
     await finish(s, row, then)
+    with suppress(AgentsManagerError):  # Nobody waits for it, and the task may be gone.
+        await lifecycle.share(run_id, s)

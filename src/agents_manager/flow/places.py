@@ -40,7 +40,7 @@ def away(s: Services, project: Project) -> str | None:
     try:
         failed = clone_trouble(s, project).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return f"{whose} yet: it is being cloned from {project.remote}."
+        return f"{whose} yet: its server or worker clones it from {project.remote}."
     return f"{whose}: {failed} It is tried again."
 
 

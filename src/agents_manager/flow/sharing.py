@@ -183,7 +183,8 @@ def _record(tx: Tx, s: Services, task: Task, done: Sequence[tuple[Ground, Pushed
         entry = {"sha": pushed.sha, "base": ground.base}
         alone[ground.branch] = {**entry, "held": True} if pushed.held else entry
     rest = {k: v for k, v in _own_data(tx, task.id).items() if k not in (UNPUSHED, ON)}
-    told = {**rest, UNPUSHED: alone, ON: s.here.host} if alone else rest
+    host = own.data.get(ON, s.here.host)
+    told = {**rest, UNPUSHED: alone, ON: host} if alone else rest
     artifacts.keep(tx, s, task, ArtifactType.BRANCH, own.key, own.label, told)
 
 

@@ -159,6 +159,7 @@ class Projects:
     def delete(self, project_id: ProjectId) -> None:
         knowledge_gone.of_project(self._session, project_id)
         self._session.run(_DELETE_PROJECT, {"b_id": project_id})
+        self._wrote()
 
 
 class Pipelines:

@@ -77,7 +77,10 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             _of_stage(tx, s, run_id, verdict)
             elsewhere = verdict.get("elsewhere", False)
             fail(
-                *(tx, s, run_id, error),
+                tx,
+                s,
+                run_id,
+                error,
                 halted=halted,
                 over_budget=over_budget,
                 elsewhere=elsewhere,
