@@ -102,6 +102,7 @@ async def test_copying_goes_on_where_the_table_ends_and_in_order(
     a, b = pair.a, pair.b
     run = await printing(a, b"0123456789" * 2 + b"end\n")
     print_more(a, run.id, b"later\n", turn=2)
+    (job_dir(a.s, run.id, 2) / "asked.md").write_text("Go on.")
     for expected in ({(1, "output"): 10}, {(1, "output"): 20}):
         await Copier(a.s).step()
         assert await a.s.store.read(lambda tx: tx.outputs.ends(run.id)) == expected
@@ -111,7 +112,7 @@ async def test_copying_goes_on_where_the_table_ends_and_in_order(
     copier = Copier(a.s)
     for _ in range(3):
         await copier.step()
-    ends = {(1, "output"): 26, (2, "output"): 6}
+    ends = {(1, "output"): 26, (2, "asked.md"): 6, (2, "output"): 6}
     assert await a.s.store.read(lambda tx: tx.outputs.ends(run.id)) == ends
     # What is there in part is gone on with at that byte.
     output(b, run.id).write_bytes(b"0123456")

@@ -139,7 +139,7 @@ async def test_a_run_that_goes_on_elsewhere_begins_a_session_and_is_told(pair: P
     assert begun.status is RunStatus.COMPLETED
     assert begun.session != first.session
     assert begun.prompt is not None
-    assert "Hello from here." in begun.prompt
+    assert f"Run {first.id[:8]} (implement by scripted" in begun.prompt
     types = [
         e.type
         for e in await b.s.store.read(
