@@ -1,4 +1,4 @@
-// From openapi.json 531fe3c1153e1ef57c0e9e74931b83d0e21f4b774ecd703ac9fd6aeac47a9f0f; write it again with: npm run api
+// From openapi.json 1bd0e4bdf5269d1588fb22f264d3fb483cdcc968a68c2720629cb7e84791988e; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -2032,6 +2032,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Hosts
+         * @description Every machine with the agents that work on it, how far limits are used, and which runs wait
+         *     for a place and why.
+         */
+        get: operations["get_hosts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Drain Host
+         * @description Lets a machine finish what it has and take nothing new.
+         */
+        post: operations["drain_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Host
+         * @description Lets a machine take work again.
+         */
+        post: operations["resume_host"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hosts/{host}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Host
+         * @description Sends a machine away: it ends, and others take over what it had.
+         */
+        delete: operations["remove_host"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -3386,6 +3467,76 @@ export interface components {
             policy: string;
             /** Effect */
             effect: string | null;
+        };
+        /** Host */
+        Host: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Version */
+            version: string;
+            /** Labels */
+            labels: string[];
+            /** State */
+            state: string;
+            /** Capacity */
+            capacity: number | null;
+            /** Started At */
+            started_at: string | null;
+            /** Seen At */
+            seen_at: string | null;
+            /** Free Disk Mb */
+            free_disk_mb: number | null;
+            /** Here */
+            here: boolean;
+            /** Working */
+            working: components["schemas"]["HostStart"][];
+            /** Projects */
+            projects: string[];
+        };
+        /**
+         * HostStart
+         * @description An agent that works, or waits for its turn.
+         */
+        HostStart: {
+            /** Run Id */
+            run_id: string;
+            /** Task Id */
+            task_id: string;
+            /** Title */
+            title: string;
+            /** Project */
+            project: string;
+            /** Agent */
+            agent: string | null;
+            /** Why */
+            why: string | null;
+        };
+        /**
+         * HostUse
+         * @description Of a limit.
+         */
+        HostUse: {
+            /** Name */
+            name: string;
+            /** Working */
+            working: number;
+            /** Most */
+            most: number | null;
+        };
+        /** Hosts */
+        Hosts: {
+            /** Hosts */
+            hosts: components["schemas"]["Host"][];
+            /** Projects */
+            projects: components["schemas"]["HostUse"][];
+            /** Agents */
+            agents: components["schemas"]["HostUse"][];
+            /** Waiting */
+            waiting: components["schemas"]["HostStart"][];
+            /** Waiting In All */
+            waiting_in_all: number;
         };
         /**
          * ImportState
@@ -5273,6 +5424,8 @@ export interface components {
             text: string;
             /** Removed At */
             removed_at: string | null;
+            /** Missing */
+            missing: string | null;
         };
         /** Transition */
         Transition: {
@@ -8674,6 +8827,124 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_hosts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Hosts"];
+                };
+            };
+            401: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    drain_host: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resume_host: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    remove_host: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                host: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Host"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
     };
