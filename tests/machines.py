@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from agents_manager import bootstrap
-from agents_manager.domain.host import LEASE, Host, Joining, Term
+from agents_manager.domain.host import Host, Joining, Term
 from agents_manager.flow import takeover
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
@@ -20,6 +20,8 @@ from agents_manager.store.database import open_database
 from agents_manager.store.tx import Database
 from tests.postgres import fresh_database
 from tests.repos import scripted_home
+
+LONG = timedelta(hours=1)
 
 
 @pytest.fixture(scope="session")
@@ -62,12 +64,15 @@ def last_heard(database: Database, host: str, ago: timedelta) -> None:
 
 
 async def settle(s: Services) -> None:
-    """This program works, and has done so for a while, as the machine of its home."""
+    """This program works, and has done so for a while, as the machine of its home. It does so for
+    long enough for a slow test."""
     assert s.here is not None
+    assert isinstance(s.store, Database)
     tenure = s.here.tenure
     host = await join(s, s.here.host)
+    last_heard(s.store, host.id, -LONG)
     tenure.term = Term(host.id, host.epoch)
-    tenure.until = tenure.clock() + LEASE.total_seconds()
+    tenure.until = tenure.clock() + LONG.total_seconds()
     tenure.since = tenure.clock() - takeover.SETTLED_S
 
 

@@ -1,10 +1,11 @@
-"""A worker whose lease is short, as a program of its own: `home url name [deaf] [off]`. One that is
-`deaf` does not notice that it was given up; with `off`, what it writes is not even refused then."""
+"""A worker whose lease is short, as a program of its own: `home url name [deaf]`. One that is
+`deaf` does not notice that it was given up."""
 
 import asyncio
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from agents_manager.domain import host
 
@@ -15,13 +16,10 @@ async def main(home: str, url: str, name: str, *ways: str) -> None:
     from agents_manager import bootstrap, log, redaction
     from agents_manager.engine.lease import Lease
     from agents_manager.environment import Place, Settings
-    from agents_manager.store import tx
 
     log.configure(json=False, level="warning", redactor=redaction.NOTHING)
     if "deaf" in ways:
-        Lease.run = _nothing  # pyright: ignore[reportAttributeAccessIssue]
-    if "off" in ways:
-        tx._refuse_replaced = lambda _: None
+        Lease._heard = _believe
     settings = Settings(Path(home), url, place=Place(name=name))
     async with bootstrap.worker(settings):
         sys.stdout.write("ready\n")
@@ -29,8 +27,11 @@ async def main(home: str, url: str, name: str, *ways: str) -> None:
         await asyncio.Event().wait()
 
 
-async def _nothing(_: object) -> None:
-    pass
+async def _believe(self: Any, at: float, host: Any) -> bool:
+    """Goes on, whatever it is told."""
+    if host is not None:
+        self._renewed(at, host)
+    return False
 
 
 if __name__ == "__main__":

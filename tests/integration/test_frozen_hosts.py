@@ -121,12 +121,6 @@ async def said(log: Path, word: str) -> None:
             await asyncio.sleep(0.1)
 
 
-async def more(s: Services, task: Task, than: int) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while len(await events(s, task)) <= than:
-            await asyncio.sleep(0.1)
-
-
 async def joined_again(s: Services, name: str, epoch: int) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while (await s.store.read(lambda tx: tx.hosts.find(name))).epoch < epoch:
@@ -151,9 +145,7 @@ async def late_words(two: Two, s: Services, script: Mapping[str, Any], *ways: st
         assert ended["reason"] == ("interrupted" if script is HANG else "exited")
         before = await events(s, task)
         frozen.send_signal(signal.SIGCONT)
-        if "off" in ways:
-            await more(s, task, len(before))
-        elif ways:
+        if ways:
             await said(two.homes[0] / "worker.log", "effect.taken_over")
         else:
             await joined_again(s, "a", 3)
@@ -165,10 +157,6 @@ async def late_words(two: Two, s: Services, script: Mapping[str, Any], *ways: st
 
 async def test_what_a_frozen_machine_comes_to_is_refused(two: Two, looking: Services) -> None:
     assert await late_words(two, looking, SCRIPT, "deaf") == []
-
-
-async def test_without_the_fence_it_would_be_written(two: Two, looking: Services) -> None:
-    assert await late_words(two, looking, SCRIPT, "deaf", "off") != []
 
 
 async def test_the_agent_of_a_frozen_machine_is_ended_by_its_runner(
