@@ -1,6 +1,5 @@
 """Branches: what a task's and a phase's are called, where they go, each on record once."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,13 +91,11 @@ def keep_push(tx: Tx, s: Services, task: Task, ground: Ground, pushed: Pushed) -
         refused = event.PushRefused(branch=name, remote=pushed.remote, reason=pushed.refused)
         tx.events.add(task.id, refused, SYSTEM, now)
         return
-    data = {"base": ground.base, "remote": pushed.remote, "pushed": pushed.sha}
+    known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
+    before = next((dict(a.data) for a in known if a.label == name), dict[str, Any]())
+    data = {**before, "base": ground.base, "remote": pushed.remote, "pushed": pushed.sha}
     if s.here is not None:
         data["by"] = s.here.host
-    known = tx.tasks.artifacts(task.id, ArtifactType.BRANCH)
-    empty: Mapping[str, Any] = {}
-    before = next((a.data for a in known if a.label == name), empty)
-    data = {**before, **data}
     if before == data:
         return
     artifacts.keep(tx, s, task, ArtifactType.BRANCH, name, name, data)
