@@ -59,7 +59,7 @@ def machines(folder: Path, url: str) -> tuple[Am, Am]:
 def report_by_tool(address: str, folder: Path, run: str) -> None:
     """As the agent would, at the address that it was given."""
     assert httpx.get(f"{address}/readyz", trust_env=False).json() == {"status": "ok"}
-    call = {"name": "report_outcome", "arguments": {"outcome": "no_changes"}}
+    call = {"name": "report_outcome", "arguments": {"outcome": "pr_ready"}}
     answer = httpx.post(
         f"{address}/mcp/run/{run}",
         json={"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call},
@@ -67,4 +67,4 @@ def report_by_tool(address: str, folder: Path, run: str) -> None:
         trust_env=False,
     )
     assert not answer.json()["result"]["isError"], answer.text
-    assert json.loads((folder / "report.json").read_text())["outcome"] == "no_changes"
+    assert json.loads((folder / "report.json").read_text())["outcome"] == "pr_ready"
