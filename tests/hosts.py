@@ -11,6 +11,7 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.bootstrap import Program
+from agents_manager.environment import Place
 from agents_manager.settings import Settings
 from tests.postgres import fresh_database
 from tests.repos import executable, make_repo, run, scripted_home
@@ -27,7 +28,8 @@ class Hosts:
     """What all share."""
 
     def settings(self, name: str) -> Settings:
-        return Settings(scripted_home(self.folder / name, **NO_RETRIES), self.url)
+        home = scripted_home(self.folder / name, **NO_RETRIES)
+        return Settings(home, self.url, place=Place(name=name))
 
     def checkout(self, name: str) -> Path:
         """Somebody's own, with the shared repository as its origin."""

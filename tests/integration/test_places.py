@@ -3,9 +3,11 @@
 import pytest
 
 from agents_manager.errors import InvalidConfig, InvalidInput, ProjectExists
-from agents_manager.flow import places, tasks
+from agents_manager.flow import branches, places, sharing, tasks
+from agents_manager.flow.branches import Ground
+from tests import machines
 from tests.hosts import Hosts
-from tests.repos import make_repo, run
+from tests.repos import commit, make_repo, refs, run
 from tests.worlds import ANN
 
 
@@ -42,3 +44,25 @@ async def test_a_checkout_on_another_machine_is_the_same_project(hosts: Hosts) -
             await places.set_remote(a, "greeter", "https://ada:secret@example.org/x", ANN)
         changed = await places.set_remote(a, "greeter", str(hosts.bare), ANN)
         assert changed.remote == str(hosts.bare)
+
+
+async def test_a_machine_that_lost_its_lease_pushes_nothing(hosts: Hosts) -> None:
+    checkout = hosts.checkout("ours")
+    async with hosts.client("ours-home") as program:
+        s = program.services
+        project = await tasks.add_project(s, checkout, "shop", None)
+        task = await tasks.create(s, project, tasks.NewTask(title="Paint it"), ANN)
+        run(checkout, "checkout", "-q", "-b", "agent/paint")
+        commit(checkout, {"door.txt": "blue"})
+        ground = Ground(branch="agent/paint", base="main", title="Paint it")
+        await s.store.write(lambda tx: branches.keep(tx, s, task, ground))
+        await machines.settle(s)
+        assert s.here
+        until, s.here.tenure.until = s.here.tenure.until, 0.0
+        await sharing.share(s, task, project, [ground])
+        assert "agent/paint" not in refs(hosts.bare)
+        told = await s.store.read(lambda tx: tx.events.of_task(task.id, after_seq=0, limit=9))
+        assert "others may have its tasks" in told[-1].summary
+        s.here.tenure.until = until
+        await sharing.share(s, task, project, [ground])
+        assert "refs/heads/agent/paint" in refs(hosts.bare)

@@ -30,6 +30,11 @@ said ended
 echo '<<<OUTCOME:pr_ready>>>'; echo '<<<END_PAYLOAD>>>'
 """
 """Tells on itself whenever it goes on."""
+UNFINISHED = """
+SELECT count(*) FROM dbos.workflow_status JOIN am_host ON id = executor_id
+WHERE dbos.workflow_status.status IN ('PENDING', 'ENQUEUED') AND epoch = 1
+"""
+"""What a machine had begun that was given up stays with it, and comes to nothing."""
 OPEN = ("pending", "started")
 ENDINGS = ("agent.completed", "agent.failed", "agent.cancelled")
 
@@ -118,8 +123,7 @@ def _open_work(desk: Desk) -> Iterator[str]:
             select(effect.kind, func.count()).where(effect.status.in_(OPEN)).group_by(effect.kind)
         )
         yield from (f"{number} effects {kind} are open" for kind, number in rows)
-        query = "SELECT count(*) FROM dbos.workflow_status WHERE status IN ('PENDING', 'ENQUEUED')"
-        if left := connection.execute(text(query)).scalar_one():
+        if left := connection.execute(text(UNFINISHED)).scalar_one():
             yield f"{left} workflows are not finished"
 
 

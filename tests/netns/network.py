@@ -26,6 +26,8 @@ ENDS_WITH_US = "exec cat"
 """The first process of a namespace: its input is a pipe from here. As it ignores its children, the
 kernel buries the dead."""
 PATIENCE_S = 20.0
+WHERE = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
+"""Where `ip` is for those who are not root, too."""
 
 
 class NotHere(Exception):
@@ -42,6 +44,7 @@ class Place:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env={**os.environ, "PATH": WHERE},
             text=True,
         )
         assert self._holder.stdout
@@ -59,7 +62,11 @@ class Place:
 
     def run(self, *command: str) -> str:
         done = subprocess.run(
-            [*self.entered("net"), *command], capture_output=True, text=True, check=False
+            [*self.entered("net"), *command],
+            capture_output=True,
+            env={**os.environ, "PATH": WHERE},
+            text=True,
+            check=False,
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout
@@ -178,16 +185,13 @@ class Network(Place):
 def network(folder: Path) -> Iterator[Network]:
     """Raises NotHere where none can be made."""
     for program, package in (("ip", "iproute2"), ("unshare", "util-linux")):
-        have(package, lambda program=program: shutil.which(program, path=_PATH))
+        have(package, lambda program=program: shutil.which(program, path=WHERE))
     made = Network(folder)
     try:
         Machine(made, "first", folder / "first-machine", []).end()
         yield made
     finally:
         made.end()
-
-
-_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"
 
 
 def _namespace(pid: int) -> str | None:

@@ -20,7 +20,6 @@ from agents_manager import bootstrap
 from agents_manager.bootstrap import Program
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.task import Actor, ActorType, Project
-from agents_manager.errors import AgentsManagerError
 from agents_manager.flow import agents, prompts, tasks
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
@@ -212,19 +211,14 @@ class Desk(Machine):
 
     async def approved(self, ordered: Sequence[TaskId]) -> None:
         """Approves of what waits for a review, until all of the tasks are done."""
-        refused: dict[TaskId, str] = {}
+        await until(lambda: self._approve(ordered), "all is done")
 
-        async def look() -> bool:
-            found = await self.s.store.read(lambda tx: [tx.tasks.get(id_) for id_ in ordered])
-            for task in found:
-                if task.status == "review":
-                    try:
-                        await prompts.review(self.s, task.id, {"decision": "approve"}, ANN)
-                    except AgentsManagerError as error:  # Not there to be approved of yet.
-                        refused[task.id] = error.message
-            return all(task.status == "done" for task in found)
-
-        await until(look, "all is done", refused)
+    async def _approve(self, ordered: Sequence[TaskId]) -> bool:
+        found = await self.s.store.read(lambda tx: [tx.tasks.get(id_) for id_ in ordered])
+        for task in found:
+            if task.status == "review":
+                await prompts.review(self.s, task.id, {"decision": "approved"}, ANN)
+        return all(task.status == "done" for task in found)
 
 
 @asynccontextmanager
@@ -242,18 +236,12 @@ async def desk(rig: Rig) -> AsyncIterator[Desk]:
         made.end()
 
 
-async def until(
-    look: Callable[[], Awaitable[T]],
-    what: str,
-    but: object = "",
-    *,
-    patience_s: float = PATIENCE_S,
-) -> T:
-    """What `look` finds, as soon as it finds something; `but` is told where that is not in time."""
+async def until(look: Callable[[], Awaitable[T]], what: str, patience_s: float = PATIENCE_S) -> T:
+    """What `look` finds, as soon as it finds something."""
     try:
         async with asyncio.timeout(patience_s):
             while not (found := await look()):
                 await asyncio.sleep(0.2)
     except TimeoutError:
-        raise AssertionError(f"not in time: {what} {but}") from None
+        raise AssertionError(f"not in time: {what}") from None
     return found

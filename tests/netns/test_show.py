@@ -64,16 +64,13 @@ async def runs_of(team: Desk, tasks: Sequence[TaskId]) -> Counter[int]:
     return await team.s.store.read(read)
 
 
-def agents(host: Host) -> list[str]:
-    """What lives there besides its worker."""
-    return [command for command in host.processes().values() if " worker " not in command]
-
-
 async def gone(host: Host, within_s: float) -> None:
-    async def look() -> bool:
-        return not agents(host)
+    """Nothing lives there any more but its worker."""
 
-    await until(look, f"{host.name} without agents", patience_s=within_s)
+    async def look() -> bool:
+        return all(" worker " in command for command in host.processes().values())
+
+    await until(look, f"{host.name} without agents", within_s)
 
 
 @waiting(2)
@@ -88,7 +85,7 @@ async def test_work_is_shared_out(team: Desk) -> None:
     done = Counter(stint.host for stint in looks.stints(team.rig))
     assert set(done) == {host.name for host in hosts}
     for host in hosts:
-        assert agents(host) == []
+        await gone(host, MOMENT_S)
 
 
 @waiting(40)
@@ -107,7 +104,8 @@ async def test_a_host_that_is_cut_off(team: Desk) -> None:
     await at_work(team, first)
     await team.approved(more)
     assert await looks.violations(team, [*ordered, *more]) == []
-    assert agents(first) == agents(second) == []
+    await gone(first, MOMENT_S)
+    await gone(second, MOMENT_S)
 
 
 @waiting(40)
@@ -121,7 +119,7 @@ async def test_a_host_that_dies(team: Desk) -> None:
 
     assert await runs_of(team, had) == {2: len(had)}
     assert await looks.violations(team, ordered) == []
-    assert agents(second) == []
+    await gone(second, MOMENT_S)
 
 
 @waiting(40)
@@ -142,4 +140,5 @@ async def test_a_host_that_was_frozen(team: Desk) -> None:
     await at_work(team, first)
     await team.approved(more)
     assert await looks.violations(team, [*ordered, *more], thawed=first.name) == []
-    assert agents(first) == agents(second) == []
+    await gone(first, MOMENT_S)
+    await gone(second, MOMENT_S)

@@ -43,6 +43,9 @@ def only_on(tx: Tx, task_id: TaskId) -> str | None:
     return _own_data(tx, task_id).get(ON)
 
 
+GIVEN_UP = "This machine was not heard of for too long; others may have its tasks by now."
+
+
 @dataclass(frozen=True, slots=True)
 class Head:
     """The newest commit on record of a branch, and the machine that it is from."""
@@ -148,6 +151,8 @@ async def _pushed(
         if why is not None:
             return Pushed(remote="origin", sha=tip, refused=why)
         await leaks.check(s, task, project, name, ground.base, {}, tip)
+        if s.here is not None and s.here.tenure.over:
+            return Pushed(remote="origin", sha=tip, refused=GIVEN_UP)
         return await s.workspaces.push(repo, name)
     except SecretFound as error:
         return Pushed(remote="origin", sha=tip, refused=error.message, held=True)

@@ -31,6 +31,11 @@ class Tenure:
     def held(self) -> bool:
         return self.term is not None and self.clock() < self.until
 
+    @property
+    def over(self) -> bool:
+        """Whether it had the right, and others may have it by now."""
+        return self.term is not None and not self.held
+
 
 @dataclass(frozen=True, slots=True)
 class Here:
