@@ -27,7 +27,7 @@ PROOF: tuple[Part, ...] = (
     ("promises", (*PYTEST, *PROMISES), {}),
     ("hostile figures", (sys.executable, "-m", "tests.hostile.figures"), {}),
 )
-LANES = ("tests/contract", "tests/hostile", "tests/integration", "tests/e2e")
+LANES = ("tests/contract", "tests/hostile", "tests/integration", "tests/api", "tests/e2e")
 WITH_CLONES = {"AM_TEST_WORKSPACES": "clone", "AM_SLOW_TESTS": ""}
 SOAK: tuple[Part, ...] = (
     *PROOF,

@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from agents_manager import bootstrap
 from agents_manager.domain.host import Host, Joining, Term
+from agents_manager.engine import lease
 from agents_manager.flow import takeover
 from agents_manager.flow.ports import Services
 from agents_manager.settings import Settings
@@ -74,6 +75,7 @@ async def settle(s: Services) -> None:
     tenure.term = Term(host.id, host.epoch)
     tenure.until = tenure.clock() + LONG.total_seconds()
     tenure.since = tenure.clock() - takeover.SETTLED_S
+    lease.put(s.home / lease.FILE, tenure.until)
 
 
 @asynccontextmanager

@@ -33,6 +33,9 @@ from tests.turns import turn
 
 __all__ = ["account", "own_home", "server"]
 
+LONG = pytest.mark.slow
+"""Tried by `make test-agents`."""
+
 
 @dataclass
 class Ran:
@@ -209,6 +212,7 @@ async def test_a_driver_that_is_killed_has_told_what_was_used(
     assert ran.said.usage.cost_usd is None
 
 
+@LONG
 async def test_a_refused_key_is_told_with_the_way_out(
     account: ModelServer, play: Play, work: Path
 ) -> None:
@@ -223,8 +227,8 @@ async def test_a_refused_key_is_told_with_the_way_out(
 @pytest.mark.parametrize(
     ("step", "error_class", "says"),
     [
-        pytest.param(Status(429), ErrorClass.RATE_LIMIT, "429", id="429"),
-        pytest.param(Status(529), ErrorClass.CRASH, "529", id="529"),
+        pytest.param(Status(429), ErrorClass.RATE_LIMIT, "429", id="429", marks=LONG),
+        pytest.param(Status(529), ErrorClass.CRASH, "529", id="529", marks=LONG),
         pytest.param(Cut(), ErrorClass.CRASH, "Connection", id="cut"),
     ],
 )
@@ -242,6 +246,7 @@ async def test_what_the_model_refuses_has_its_class(
     assert says in (ran.said.error or "")
 
 
+@LONG
 async def test_a_model_that_nobody_serves_is_told(
     account: ModelServer, play: Play, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +256,7 @@ async def test_a_model_that_nobody_serves_is_told(
     assert "connect" in (ran.said.error or "").lower()
 
 
+@LONG
 async def test_turns_are_limited(account: ModelServer, play: Play, work: Path) -> None:
     account.script(SCENARIO, [claude_bash("echo 1"), claude_bash("echo 2"), Say("Never.")])
     ran = await play(settings={"maxTurns": 1})

@@ -53,7 +53,9 @@ def process(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 async def test_a_signal_ends_it_at_once_with_streams_open(
     process: subprocess.Popen[str], tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -81,6 +83,7 @@ async def test_a_signal_ends_it_at_once_with_streams_open(
     assert time.monotonic() - begun < 5, "the interpreter takes its time, but not that much"
 
 
+@pytest.mark.slow
 async def test_half_a_request_does_not_keep_it(process: subprocess.Popen[str]) -> None:
     assert process.stderr
     address = (await asyncio.to_thread(process.stderr.readline)).strip()

@@ -149,6 +149,7 @@ def test_two_processes_move_one_task(ready_address: str) -> None:
     assert [event.summary for event in events] == [str(version) for version in range(2, 82)]
 
 
+@pytest.mark.slow
 def test_several_processes_open_a_new_database_at_once(database_address: str) -> None:
     script = (
         "import sys; from agents_manager.store.database import open_database; "

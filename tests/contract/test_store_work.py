@@ -400,9 +400,10 @@ async def test_events_are_read_from_where_a_reader_stopped(any_store: Database) 
 async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> None:
     def write(tx: Tx) -> None:
         furnish(tx, "task-1", "task-2", "task-3")
-        tx.effects.add(an_effect("z-first"))
+        # Not at once, which would be whatever a clock says.
+        tx.effects.add(an_effect("z-first", created_at=later(-9)))
         tx.effects.add(an_effect("a-second", kind="merge_pr", position=1))
-        tx.effects.add(an_effect("notice", kind="notify", position=2))
+        tx.effects.add(an_effect("notice", kind="notify", position=2, created_at=later(-9)))
         tx.effects.add(an_effect("other", task="task-2", due_at=later(-1)))
         tx.effects.add(an_effect("quick", task="task-3", kind="notify", status="started"))
         tx.effects.add(an_effect("behind-quick", task="task-3", due_at=later(-2)))

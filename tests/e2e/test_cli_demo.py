@@ -4,6 +4,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.am_program import Am, until
 
 WAITING = {
@@ -26,6 +28,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.slow
 def test_every_question_of_the_demo_can_be_answered(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.repo = tmp_path

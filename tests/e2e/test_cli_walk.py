@@ -31,6 +31,11 @@ COMMENTS = "greet.txt:1: [must_fix] The mark is missing.\n[suggestion] Add a tes
 def test_a_task_goes_from_creation_to_one_merge(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()
+    with am.quickly():
+        _walk(am)
+
+
+def _walk(am: Am) -> None:
     project = am.json("project", "add", ".", "--name", "shop")
     assert project["base_branch"] == "main"
     created = am("task", "create", "Greet people", "--description-file", "-", "--start", "--json",

@@ -66,7 +66,7 @@ def _kind(label: str) -> str:
 def cancelling(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """The server again, while it ends an agent for a person who cancelled the task."""
     labels = reference.ours(reference.cancelling_points)
-    chosen = labels if full else [label for label in labels if "stop" in label]
+    chosen = labels if full else [label for label in labels if "stop" in label][::2]
     plan = Plan(walk=Walk(cancelled=True), undisturbed=reference.cancelling_told)
     return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
@@ -77,7 +77,7 @@ def timers(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     passed = reference.timed_points
     labels = reference.ours(passed[passed.index("TurnedClock.turn begins #1") :])
     plan = Plan(walk=Walk(timed=True), undisturbed=reference.timed_told)
-    chosen = labels if full else TIMES
+    chosen = labels if full else TIMES[::2]
     return len(labels), [Case(label, _killed_at(label, plan, reference)) for label in chosen]
 
 
@@ -149,7 +149,7 @@ def _runner_killed_at(label: str) -> Callable[[Path], Result]:
 def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server sees it."""
     deaths = list(_deaths(reference))
-    chosen = deaths if full else _spread(reference, deaths, 6)
+    chosen = deaths if full else _spread(reference, deaths, 4)
     cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
     return len(deaths), cases
 

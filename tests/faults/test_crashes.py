@@ -48,6 +48,7 @@ LEAST = {
 """How many points must have been found: counting that finds few has gone blind."""
 LONG = {
     *("histories", "clones", "clone-gits", "clone-machine", "restarts"),
+    *("machine", "retries", "cuts"),
     *(group for group in LEAST if group.startswith("postgres-")),
 }
 """Not in the quick sample."""

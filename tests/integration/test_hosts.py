@@ -327,15 +327,15 @@ async def test_work_waits_for_a_machine_that_has_what_it_needs(
     (run,) = await started(s, repo)
     assert await handed_out(s) == []
     assert await why(s, run) == "No live machine has the labels gpu, os=linux."
-    await join(s, "big", labels=["gpu", "os=linux", "fast"])
+    await join(s, "big", id="zz", labels=["gpu", "os=linux", "fast"])
     assert await handed_out(s) == []
     text = await why(s, run)
     assert text is not None
     assert text.startswith('Project "a repo" is on no live machine with the labels gpu')
-    await give(s, repo, "big")
-    await s.store.write(lambda tx: tx.hosts.set_state("big", HostState.DRAINING))
+    await give(s, repo, "zz")
+    await s.store.write(lambda tx: tx.hosts.set_state("zz", HostState.DRAINING))
     assert await handed_out(s) == []
-    last_heard(program.database, "big", DEAD)
+    last_heard(program.database, "zz", DEAD)
     assert await handed_out(s) == []
     assert await why(s, run) == "No live machine has the labels gpu, os=linux."
 

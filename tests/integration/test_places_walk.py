@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from agents_manager.bootstrap import Program
+from agents_manager.domain.host import HostState
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import WorkElsewhere
 from agents_manager.flow import agents, changes, places, removal, sharing, tasks
@@ -53,6 +54,9 @@ async def test_one_machine_works_and_another_goes_on(hosts: Hosts) -> None:
         assert other.project.path == str(hosts.folder / "two" / "projects" / other.project.id)
         shown = await changes.of_task(other.s, task.id, None)
         assert [file.path for file in shown.files] == ["greeting.txt"]
+        await two.services.store.write(
+            lambda tx: tx.hosts.set_state(tx.hosts.find("one").id, HostState.LEFT)
+        )
         await other.review(task, "changes_requested", summary="Again, please.")
         await other.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "run again")
         await other.until(task, "review")

@@ -161,7 +161,13 @@ def test_limits_of_time(folder: Path, script: str, limits: dict[str, Any], reaso
     assert processes_of(started.job.run_id) == []
 
 
-@pytest.mark.parametrize("until", [-1.0, None], ids=["over", "not to be read"])
+@pytest.mark.parametrize(
+    "until",
+    [
+        pytest.param(-1.0, id="over"),
+        pytest.param(None, id="not to be read", marks=pytest.mark.slow),
+    ],
+)
 def test_an_agent_whose_machine_lost_its_lease_is_ended(folder: Path, until: float | None) -> None:
     """Whoever would end it is gone or frozen, and others do its work."""
     lease = folder / "lease"

@@ -15,8 +15,9 @@ from agents_manager.scm import joining, landing, pushing, remotes
 from agents_manager.scm.git import Place, branch_tip, commit_of, contains, git
 from agents_manager.scm.remotes import Remote
 
-TRIES = 5
-"""How often it is made anew where others push at the same time."""
+TRIES = 20
+"""How often it is made anew where others push at the same time: each failed one is a merge of
+somebody else, so that together they get on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -129,7 +129,7 @@ def postgres_engine(
     *,
     exclusive: bool = False,
     readonly: bool = False,
-    lock_timeout_s: int = BUSY_TIMEOUT_S,
+    lock_timeout_s: int | None = None,
 ) -> Engine:
     """With `exclusive`, a transaction is alone among all of this kind."""
     engine = create_engine(
@@ -148,7 +148,7 @@ def postgres_engine(
         # By SET, as connection poolers refuse start-up options.
         for setting in (
             "timezone = 'UTC'",
-            f"lock_timeout = '{lock_timeout_s}s'",
+            f"lock_timeout = '{lock_timeout_s or BUSY_TIMEOUT_S}s'",
             f"idle_in_transaction_session_timeout = '{IDLE_TIMEOUT_S}s'",
             f"default_transaction_read_only = {'on' if readonly else 'off'}",
         ):

@@ -31,7 +31,7 @@ def refuse(path: Path) -> None:
     mark = beside(path)
     try:
         text = mark.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return
     raise DatabaseMoved(
         f'The data of "{path}" was moved to {_told(text)}. Set AM_DATABASE_URL to that database.'
