@@ -17,6 +17,7 @@ from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import close
 from agents_manager.flow.runs.verdict import Verdict, trouble
 from agents_manager.settings import Settings
+from tests.asking import Clock
 from tests.engine_walk import AtOnce
 from tests.repos import make_repo, scripted_home
 from tests.repos import run as git
@@ -61,7 +62,7 @@ class Wave:
 @pytest.fixture
 async def program(tmp_path: Path, own_home: Path) -> AsyncIterator[Program]:
     place = Settings(scripted_home(tmp_path / "home", **NO_RETRIES), None)
-    async with bootstrap.client(place) as program:
+    async with bootstrap.client(place, clock=Clock()) as program:
         yield program
 
 
@@ -98,6 +99,12 @@ async def _begin(s: Services, repo: Path, project: Project, run: Run) -> None:
     git(repo, "branch", branch, made)
     begun = {"status": RunStatus.RUNNING, "agent": "scripted", "started_at": s.clock.now()}
     await s.store.write(lambda tx: tx.runs.update(run.id, branch=branch, **begun))
+
+
+async def test_builders_stand_in_the_order_of_their_parts_by_a_stopped_clock(wave: Wave) -> None:
+    runs = await wave.live()
+    assert [run.part for run in runs] == ["1-1", "1-2"]
+    assert runs[0].created_at < runs[1].created_at
 
 
 async def test_nothing_follows_until_the_last_has_ended_and_then_once(wave: Wave) -> None:

@@ -1,6 +1,7 @@
 """From hooks to work items: what a transition asks for becomes effect rows of its transaction."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from agents_manager.domain import event, run_settings
@@ -233,7 +234,7 @@ def _queue_run(
         run={**kept, **begins.own},
     )
     run_id = RunId(s.ids.new())
-    now = s.clock.now()
+    now = _after(runs, s.clock.now())
     model = overrides.together.get("model")
     tx.runs.add(
         Run(
@@ -256,6 +257,12 @@ def _queue_run(
     queued = event.AgentQueued(run=run_id, agent=agent or "The default agent", mode=mode)
     tx.events.add(task.id, queued, SYSTEM, now)
     return run_id
+
+
+def _after(runs: Sequence[Run], now: datetime) -> datetime:
+    """Runs are told in the order they were asked for, also where the clock has not moved on since
+    the last one, or was put back."""
+    return max([now, *(run.created_at + timedelta(microseconds=1) for run in runs[-1:])])
 
 
 def _next_agent(s: Services, project: Project, mode: str, resume: ResumePoint) -> str | None:
