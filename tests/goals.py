@@ -78,7 +78,7 @@ def _writers(records: Sequence[Record]) -> Reached:
 
 def _inputs(records: Sequence[Record]) -> Reached:
     tried, fell = _sum(records, "tried"), _sum(records, "fell")
-    return f"{tried} tried, {fell} crashed or hung", _judged(tried >= 400 and not fell)
+    return f"{tried} tried, {fell} crashed, hung or got through", _judged(tried >= 400 and not fell)
 
 
 def _escapes(records: Sequence[Record]) -> Reached:
@@ -161,7 +161,7 @@ GOALS = (
         "0 acknowledged events missing, p99 under 50 ms",
         _writers,
     ),
-    Goal("G-5", "Hostile inputs", "400 or more, 0 crash or hang", _inputs),
+    Goal("G-5", "Hostile inputs", "400 or more, 0 crash, hang or get through", _inputs),
     Goal("G-6", "Ways out of the sandbox", "0 open, and 10 or more open without it", _escapes),
     Goal("G-7", "Secrets in text", "95 % found, at most 7 % false, known values always", _secrets),
     Goal("G-8", "Several answers at once", "10,000 races, 0 double", _answers),

@@ -24,9 +24,9 @@ class Reference:
     points: Sequence[str]
     runner_points: Sequence[str] = ()
     gits: Sequence[str] = ()
-    """The command of each git, in order."""
-    changes: Mapping[int, int] = field(default_factory=dict[int, int])
-    """How many system calls of a git change files, by its number."""
+    """The name of each git, in order."""
+    changes: Mapping[str, int] = field(default_factory=dict[str, int])
+    """How many system calls of a git change files, by its name."""
     cancelling_told: Sequence[str] = ()
     cancelling_points: Sequence[str] = ()
     timed_told: Sequence[str] = ()
@@ -58,9 +58,9 @@ class Case:
     run: Callable[[Path], Result]
 
 
-def changes(evidence: Path, gits: Sequence[str]) -> dict[int, int]:
-    counts = ((n, evidence / f"gits-{n}") for n in range(1, len(gits) + 1))
-    return {n: int(file.read_text()) if file.exists() else 0 for n, file in counts}
+def changes(evidence: Path, gits: Sequence[str]) -> dict[str, int]:
+    counts = ((git, evidence / f"gits-{git}") for git in gits)
+    return {git: int(file.read_text()) if file.exists() else 0 for git, file in counts}
 
 
 def sample(labels: Sequence[str], kind: Callable[[str], str], wanted: int) -> list[str]:

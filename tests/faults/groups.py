@@ -8,13 +8,13 @@ from pathlib import Path
 
 from tests.faults.cases import OURS, Case, Reference, Result, phase_of, sample
 from tests.faults.controls import CONTROLS, Control
-from tests.faults.git_deaths import READS, Death
+from tests.faults.git_deaths import READS, Death, command
 from tests.faults.life import Ending, Plan, live
 from tests.faults.outage_groups import cuts, restarts, unanswered
 from tests.faults.outages import Outage
 from tests.faults.scenario import Walk
 
-COUNT = Death(call=0, at=0)
+COUNT = Death(call="", at=0)
 TIMES = (
     *(f"TurnedClock.turn done #{n}" for n in (1, 2, 4)),
     "transaction timers._remind_project commits #1",
@@ -149,34 +149,34 @@ def _runner_killed_at(label: str) -> Callable[[Path], Result]:
 def git(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server sees it."""
     deaths = list(_deaths(reference))
-    chosen = deaths if full else _spread(reference, deaths, 4)
-    cases = [Case(_name(reference, d), _git_killed(d, reference)) for d in chosen]
+    chosen = deaths if full else _spread(deaths, 4)
+    cases = [Case(_name(d), _git_killed(d, reference)) for d in chosen]
     return len(deaths), cases
 
 
 def machine(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and the server with it."""
     deaths = [replace(d, with_server=True) for d in _deaths(reference) if d.at]
-    chosen = deaths if full else _spread(reference, deaths, 4)
-    cases = [Case(_name(reference, d), _all_killed(d, reference.walk)) for d in chosen]
+    chosen = deaths if full else _spread(deaths, 4)
+    cases = [Case(_name(d), _all_killed(d, reference.walk)) for d in chosen]
     return len(deaths), cases
 
 
 def _deaths(reference: Reference) -> Iterator[Death]:
-    for call in range(1, len(reference.gits) + 1):
+    for call in reference.gits:
         for at in range(reference.changes[call] + 1):
             yield Death(call=call, at=at)
 
 
-def _spread(reference: Reference, deaths: Sequence[Death], wanted: int) -> list[Death]:
+def _spread(deaths: Sequence[Death], wanted: int) -> list[Death]:
     """Evenly over those that change something."""
-    changing = [d for d in deaths if reference.gits[d.call - 1] not in READS]
+    changing = [d for d in deaths if command(d.call) not in READS]
     return [changing[i * len(changing) // wanted] for i in range(wanted)]
 
 
-def _name(reference: Reference, death: Death) -> str:
+def _name(death: Death) -> str:
     when = f"before change {death.at}" if death.at else "at once"
-    return f"git {death.call}, {reference.gits[death.call - 1]}, {when}"
+    return f"git {death.call}, {when}"
 
 
 def _git_killed(death: Death, reference: Reference) -> Callable[[Path], Result]:
@@ -206,12 +206,10 @@ def _all_killed(death: Death, walk: Walk) -> Callable[[Path], Result]:
 def retries(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     """A git is killed, and then the server while it takes note of that."""
     deaths = [
-        death
-        for death in _deaths(reference)
-        if death.at == 1 and reference.gits[death.call - 1] not in READS
+        death for death in _deaths(reference) if death.at == 1 and command(death.call) not in READS
     ]
     every = {
-        f"{_name(reference, death)}, note {phase}": _noted(death, phase)
+        f"{_name(death)}, note {phase}": _noted(death, phase)
         for death in deaths
         for phase in ("begins", "commits", "done")
     }
@@ -263,7 +261,7 @@ def _drawn(chance: random.Random, reference: Reference) -> Plan:
     runner = chance.choice(reference.runner_points) if chance.random() < 0.3 else ""
     git = None
     if chance.random() < 0.3:
-        call = chance.randint(1, len(reference.gits))
+        call = chance.choice(reference.gits)
         git = Death(call=call, at=chance.randint(0, reference.changes[call]))
     point = 1 + int(len(reference.points) * chance.random() ** 2)
     return Plan(server=point, runner=runner, git=git)
@@ -302,7 +300,7 @@ def _expected(control: Control, found: Sequence[str]) -> list[str]:
 
 def _last_ref_update(reference: Reference) -> Death:
     """The git that moves the base branch, killed while it holds its locks."""
-    call = max(n for n, verb in enumerate(reference.gits, 1) if verb == "update-ref")
+    call = [git for git in reference.gits if command(git) == "update-ref"][-1]
     return Death(call=call, at=reference.changes[call] // 2)
 
 

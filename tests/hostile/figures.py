@@ -84,6 +84,9 @@ def _escapes() -> bool:
             if _landlocked(user):
                 kept[f"{who} (S2)"] = place.kept(level="S2")
             loose = _loose(place) if user == NOBODY or os.geteuid() else loose
+    most = max(found.tried for found in kept.values())
+    through = len({one for found in kept.values() for one in found.open - UNKEPT})
+    figures.note("G-5", "escapes", tried=most, fell=through)
     for who, found in kept.items():
         told = f"{found.tried} tried, {len(found.open)} open, {len(found.broken)} broken"
         _say(f"Escapes from the sandbox, as {who}: {told}")
@@ -116,6 +119,7 @@ async def _attacks(folder: Path) -> bool:
         wrap = kept_git(folder)
         ran = sum([await attacked(folder / f"{way}-{n}", one, way, wrap) for n, one in every])
         _say(f"Git attacks (C7), taken over by {way}: {len(ATTACKS)} tried, {ran} ran")
+        figures.note("G-5", f"git by {way}", tried=len(ATTACKS), fell=ran)
         failed |= ran > 0
     for kind in KINDS:
         found = [await bites(kind, one, folder / f"{kind}-{n}") for n, one in every]
@@ -129,6 +133,7 @@ async def _attacks(folder: Path) -> bool:
             f"{figure.tried} tried, {figure.through} through, {figure.without} without the measure"
         )
         _say(f"{name}, {row.__name__.replace('_', ' ')}: {told}")
+        figures.note("G-5", name, tried=figure.tried, fell=figure.through)
         failed |= figure.through > 0 or figure.without == 0
     return failed
 

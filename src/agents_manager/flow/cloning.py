@@ -10,7 +10,7 @@ from agents_manager.domain import event
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError
-from agents_manager.flow import places, sharing
+from agents_manager.flow import patience, places, sharing
 from agents_manager.flow.liveness import SUPERVISOR, concerned
 from agents_manager.flow.ports import Here, Services, Tx
 
@@ -62,15 +62,15 @@ class Cloning:
         while True:
             try:
                 await sharing.push_again(self._s)
-            except Exception:  # A hiccup of the database must not end it.
-                log.exception("cloning.failed")
+            except Exception as error:  # noqa: BLE001 - whatever it was, it is told
+                patience.tell("cloning.failed", error)
             await asyncio.sleep(EVERY_S)
 
     async def _safely(self) -> list[Project]:
         try:
             return await self._look()
-        except Exception:  # A hiccup of the database must not end it.
-            log.exception("cloning.failed")
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is told
+            patience.tell("cloning.failed", error)
             return []
 
     async def _look(self) -> list[Project]:
@@ -94,8 +94,8 @@ class Cloning:
             else:
                 await self._follow(project)
                 pause = EVERY_S
-        except Exception:  # One project must not keep others from theirs.
-            log.exception("cloning.failed", project=project.name)
+        except Exception as error:  # noqa: BLE001 - one project must not keep others from theirs
+            patience.tell("cloning.failed", error, project=project.name)
             pause = EVERY_S
         finally:
             self._busy.discard(project.id)

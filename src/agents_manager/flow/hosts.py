@@ -18,7 +18,7 @@ from agents_manager.flow import admission, audit
 from agents_manager.flow.ports import RunLimits, Services, Tx
 
 MOST_WAITING = 200
-"""Starts that are listed; all are counted."""
+"""Starts that are listed; more are counted."""
 LATE = timedelta(seconds=3 * BEAT_S)
 ALONE = "this"
 """The id of the only machine, where the database is a file."""

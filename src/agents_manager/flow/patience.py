@@ -36,10 +36,10 @@ async def through(do: Callable[[], Awaitable[T]]) -> T:
         pause_s = min(pause_s * 2, LONGEST_PAUSE_S)
 
 
-def tell(what: str, error: Exception) -> None:
+def tell(what: str, error: Exception, **about: str) -> None:
     """Of a hiccup that must not end what goes on for ever: a line where it is known to pass, the
     whole story where it is not. Called where the error is caught."""
     if isinstance(error, StoreUnavailable):
-        log.warning(what, reason=error.message)
+        log.warning(what, reason=error.message, **about)
     else:
-        log.exception(what)
+        log.exception(what, **about)

@@ -90,8 +90,8 @@ async def look(s: Services, due: dict[ProjectId, datetime]) -> None:
         due[project_id] = now + AFTER_FAILURE
         try:
             due[project_id] = now + await _look_at_all(s, project_id, list(mine))
-        except Exception:  # What is wrong with one project must not keep others from theirs.
-            log.exception("reconcile.failed", project=project_id)
+        except Exception as error:  # noqa: BLE001 - one project must not keep others from theirs
+            patience.tell("reconcile.failed", error, project=project_id)
 
 
 async def _look_at_all(

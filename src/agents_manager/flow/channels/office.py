@@ -155,8 +155,8 @@ class Office:
                 log.warning("channel.deaf", channel=channel.name, reason=error.message)
                 wait_s = error.wait_s if isinstance(error, ChannelDown) else None
                 await asyncio.sleep(wait_s or TRY_AGAIN_S)
-            except Exception:
-                log.exception("channel.deaf", channel=channel.name)
+            except Exception as error:  # noqa: BLE001 - whatever it was, it is told
+                patience.tell("channel.deaf", error, channel=channel.name)
                 await asyncio.sleep(TRY_AGAIN_S)
             else:
                 return  # People cannot answer there.
