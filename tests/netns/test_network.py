@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.e2e.am_program import until
 from tests.netns.network import ADDRESS, Machine, Network, NotHere, network
 
 pytestmark = pytest.mark.slow
@@ -73,9 +74,9 @@ def test_machines_are_apart(net: Network) -> None:
         assert reaches(first)
 
         first.freeze()
-        assert asleep.status() == psutil.STATUS_STOPPED
+        until(lambda: asleep.status() == psutil.STATUS_STOPPED)
         first.thaw()
-        assert asleep.status() == psutil.STATUS_SLEEPING
+        until(lambda: asleep.status() == psutil.STATUS_SLEEPING)
 
         first.die()
         assert sleeper.returncode is not None
@@ -89,6 +90,7 @@ def test_machines_are_apart(net: Network) -> None:
 LEFT = """
 import os, signal, sys
 from pathlib import Path
+from tests.e2e.am_program import until
 from tests.netns.network import Machine, Network
 folder = Path(sys.argv[1])
 net = Network(folder)
