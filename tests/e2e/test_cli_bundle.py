@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agents_manager import environment
-from agents_manager.cli import bundle, examination
+from agents_manager.cli import bundle, findings
 from agents_manager.domain import event
 from agents_manager.domain.task import SYSTEM
 from agents_manager.flow.ports import Tx
@@ -118,7 +118,7 @@ def _without_the_measure(am: Am, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundle, "_cleaning", nothing)
     monkeypatch.setattr(bundle, "_value", as_it_is)
     place, open_file = environment.from_environment(), am.repo / "open.zip"
-    database = examination.Finding("database", "ok", "")
+    database = findings.ok("database", "")
     asyncio.run(bundle.make(place, [database], str(open_file)))
     everything = "\n".join(held(open_file).values())
     assert all(secret in everything for secret in PLANTED.values())

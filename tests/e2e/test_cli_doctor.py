@@ -1,4 +1,4 @@
-"""`am doctor`: each thing that can be wrong is told with its way out, and nothing is made."""
+"""`am doctor`: each thing that can be wrong is told with what mends it, and nothing is made."""
 
 import json
 import shutil
@@ -24,15 +24,20 @@ def am(tmp_path: Path) -> Am:
 
 
 def told(am: Am, **env: str) -> tuple[int, dict[str, tuple[str, str]]]:
-    """The exit code, and what is said of each thing with the way out."""
+    """The exit code, and what is said of each thing with the commands that mend it."""
     done = am("doctor", "--json", env=env)
     document = json.loads(done.out)
     assert document["ok"] == (done.code == 0)
+    for one in document["checks"]:
+        assert bool(one["fix"]) is (one["state"] != "ok"), one
     return done.code, findings(document)
 
 
 def findings(document: Any) -> dict[str, tuple[str, str]]:
-    return {c["name"]: (c["state"], f"{c['text']} {c['way_out']}") for c in document["checks"]}
+    return {
+        c["name"]: (c["state"], " ".join([c["text"], *c["fix"], c["way_out"]]).strip())
+        for c in document["checks"]
+    }
 
 
 MACHINE = ("git identity", "sandbox")
@@ -58,8 +63,8 @@ def _healthy(am: Am) -> None:
     am.text("project", "add", ".", "--name", "shop")
     code, found = told(am)
     assert code == 0
-    assert found["project shop"] == ("ok", f"{am.repo} ")
-    assert found["server"] == ("ok", "None runs, and nothing waits for one. ")
+    assert found["project shop"] == ("ok", str(am.repo))
+    assert found["server"] == ("ok", "None runs, and nothing waits for one.")
     am.text("task", "create", "Door", "--pipeline", "simple", "--start")
     assert told(am)[1]["server"] == ("warn", "None runs, and 1 effect waits for one. am serve")
     warnings = [name for name, (state, _) in told(am)[1].items() if state == "warn"]
@@ -67,6 +72,7 @@ def _healthy(am: Am) -> None:
     said = am.text("doctor")
     assert said.splitlines()[0].startswith("ok    Python")
     assert f"0 failures, {len(warnings)} warnings" in said
+    assert "$ am serve" in said
 
 
 def _broken(am: Am) -> None:
@@ -148,7 +154,8 @@ def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
     assert told == state
     assert text == (
         f"Only {size} MB are free at {am.home}. "
-        "Make room; am task clean removes the workspaces of finished tasks."
+        "am task clean am gc "
+        "Workspaces of finished tasks can go, and what is old; the rest is yours to find."
     )
 
 
@@ -164,7 +171,7 @@ async def test_a_clock_that_went_back(am: Am) -> None:
     state, text = found["clock"]
     assert (code, state) == (0, "warn")
     assert f"but the newest task is of {ahead.now():%Y-%m-%d %H:%M}." in text
-    assert text.endswith("Set the clock; what is due would wait until then.")
+    assert text.endswith("What is due would wait until then.")
 
 
 @pytest.mark.slow
@@ -175,7 +182,7 @@ async def test_effects_that_the_server_should_have_performed(am: Am) -> None:
         prompt = await table.asking()
         kinds = [e.kind for e in await table.effects(prompt.task_id)]
         assert sorted(kinds) == ["notify", "start_agent"]
-        assert told(am)[1]["effects"] == ("ok", "2 open, none stuck. ")
+        assert told(am)[1]["effects"] == ("ok", "2 open, none stuck.")
         with HostLock(am.home):
             code, found = told(am)
             assert (code, found["effects"]) == (
@@ -183,11 +190,13 @@ async def test_effects_that_the_server_should_have_performed(am: Am) -> None:
                 (
                     "fail",
                     "1 effect should have been performed ten minutes ago or longer: notify. "
-                    f"Start the server anew; am task why {prompt.task_id} says more.",
+                    f"am serve am task why {prompt.task_id} "
+                    "First end the server, with Ctrl-C or am service remove; agents go on "
+                    "meanwhile.",
                 ),
             )
             [notice] = [e for e in await table.effects(prompt.task_id) if e.kind == "notify"]
             checking = {"kind": "run_checks", "status": "started"}
             await table.s.store.write(lambda tx: tx.effects.update(notice.id, **checking))
             code, found = told(am)
-            assert (code, found["effects"]) == (0, ("ok", "2 open, none stuck. "))
+            assert (code, found["effects"]) == (0, ("ok", "2 open, none stuck."))

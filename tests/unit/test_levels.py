@@ -147,6 +147,7 @@ def test_the_doctor_tells(
     assert finding.state == state
     assert said in finding.text
     assert (finding.way_out == "Install it.") is (found is not HOLDS)
+    assert bool(finding.fix) is (state != "ok")
 
 
 @pytest.mark.parametrize(

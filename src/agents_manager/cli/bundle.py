@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from agents_manager import bootstrap, environment, redaction, settings
 from agents_manager.checks import secrets
 from agents_manager.cli import background, present
-from agents_manager.cli.examination import Finding
+from agents_manager.cli.findings import Finding
 from agents_manager.domain.event import Logged
 from agents_manager.domain.run import Run
 from agents_manager.environment import Settings

@@ -1,5 +1,5 @@
-"""`am doctor`: what is in order and what is not, each with the way out. Makes nothing: a data
-directory that is not there yet stays so."""
+"""`am doctor`: what is in order and what is not, each with the command that mends it. Makes
+nothing: a data directory that is not there yet stays so."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from agents_manager.cli.output import Output
 from agents_manager.cli.serve import as_json
 
 if TYPE_CHECKING:
-    from agents_manager.cli.examination import Finding
+    from agents_manager.cli.findings import Finding
     from agents_manager.environment import Settings
 
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 )
 @as_json
 def doctor(bundle: str | None, as_json: bool) -> None:
-    """Say what is in order and what is not, with the way out; exit code 1 if something fails.
+    """Say what is in order and what is not, with the commands that mend it; exit code 1 if
+    something fails.
 
     With --bundle this and more is put into a file that can be passed on: versions, settings, the
     schema, counts, kinds of events, errors and the last lines of the log. Nothing is sent anywhere.

@@ -8,13 +8,13 @@ import shutil
 import stat
 import sys
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 from agents_manager import bootstrap, settings
 from agents_manager.bootstrap import Program
+from agents_manager.cli import fixes
+from agents_manager.cli.findings import Finding, fail, ok, warn
 from agents_manager.cli.render import counted
 from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.run import UNSANDBOXED
@@ -23,13 +23,12 @@ from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, DatabaseMoved, InvalidConfig, StoreError
 from agents_manager.flow import agents, pipelines, places
-from agents_manager.sandbox import cgroup
+from agents_manager.flow.ports import ProjectConfig
+from agents_manager.sandbox import bubblewrap, cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
 from agents_manager.store.database import schema_of
 from agents_manager.store.migrate import HEAD
-
-State = Literal["ok", "warn", "fail"]
 
 PYTHON = (3, 11)
 GIT = (2, 38)
@@ -40,14 +39,6 @@ LITTLE = 1024 * MEGABYTE
 SYSTEMD = Path("/run/systemd/system")
 LATE = timedelta(minutes=10)
 SKEW = timedelta(minutes=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    name: str
-    state: State
-    text: str
-    way_out: str = ""
 
 
 async def examine(place: Settings) -> list[Finding]:
@@ -72,21 +63,23 @@ def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < PYTHON:
         needed = ".".join(map(str, PYTHON))
-        return Finding("Python", "fail", f"{version} is too old.", f"Install {needed} or newer.")
-    return Finding("Python", "ok", version)
+        again = f"uv tool install --python {needed} {fixes.PACKAGE}"
+        return fail("Python", f"{version} is too old; {needed} or newer is needed.", again)
+    return ok("Python", version)
 
 
 async def _git() -> Finding:
     try:
         said = (await git(Path.cwd(), "--version")).line
     except (AgentsManagerError, OSError) as error:
-        return Finding("git", "fail", f"It cannot be run: {error}", "Install git.")
+        return fail("git", f"It cannot be run: {error}", fixes.install("git"))
     version = re.search(r"\d+(\.\d+)+", said)
     number = tuple(int(part) for part in version[0].split(".")) if version else ()
     if number < GIT:
         needed = ".".join(map(str, GIT))
-        return Finding("git", "fail", f"{said} is too old.", f"Install git {needed} or newer.")
-    return Finding("git", "ok", said.removeprefix("git version "))
+        text = f"{said} is too old; {needed} or newer is needed."
+        return fail("git", text, fixes.install("git"))
+    return ok("git", said.removeprefix("git version "))
 
 
 async def _identity() -> Finding:
@@ -94,27 +87,27 @@ async def _identity() -> Finding:
     try:
         known = await git(Path.cwd(), "var", "GIT_COMMITTER_IDENT", check=False)
     except (AgentsManagerError, OSError):
-        return Finding(name, "warn", "It is not known without git.")
+        return warn(name, "It is not known without git.", fixes.install("git"))
     if known.code == 0:
-        return Finding(name, "ok", known.line.rpartition(">")[0] + ">")
-    return Finding(
+        return ok(name, known.line.rpartition(">")[0] + ">")
+    return warn(
         name,
-        "warn",
         "Git knows no name for you; commits are signed as Agents Manager.",
-        "git config --global user.name NAME; git config --global user.email ADDRESS",
+        'git config --global user.name "NAME"',
+        "git config --global user.email ADDRESS",
     )
 
 
 def _home(home: Path) -> Finding:
     name = "data directory"
     if not home.exists():
-        return Finding(name, "ok", f"{home} is made by the first command.")
+        return ok(name, f"{home} is made by the first command.")
     if not (home.is_dir() and os.access(home, os.W_OK | os.X_OK)):
-        return Finding(name, "fail", f"{home} cannot be written.", "Set AM_HOME to another folder.")
+        return fail(name, f"{home} cannot be written.", *fixes.own(home))
     if stat.S_IMODE(home.stat().st_mode) & 0o022:
         text = f"Others on this machine can write to {home}."
-        return Finding(name, "fail", text, f"chmod 700 {home}")
-    return Finding(name, "ok", str(home))
+        return fail(name, text, f"chmod 700 {fixes.quoted(home)}")
+    return ok(name, str(home))
 
 
 def _disk(home: Path) -> Finding:
@@ -122,28 +115,30 @@ def _disk(home: Path) -> Finding:
     free = shutil.disk_usage(there).free
     text = f"{free // MEGABYTE:,} MB are free at {there}."
     if free >= LITTLE:
-        return Finding("disk", "ok", text)
-    way = "Make room; am task clean removes the workspaces of finished tasks."
-    return Finding("disk", "fail" if free < TOO_LITTLE else "warn", f"Only {text}", way)
+        return ok("disk", text)
+    told = fail if free < TOO_LITTLE else warn
+    way = "Workspaces of finished tasks can go, and what is old; the rest is yours to find."
+    return told("disk", f"Only {text}", "am task clean", "am gc", way_out=way)
 
 
 def _token(path: Path) -> Finding:
     if not path.exists():
-        return Finding("token", "ok", "It is made when the server starts.")
+        return ok("token", "It is made when the server starts.")
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & 0o077:
         text = f"{path} has mode {mode:o}: others on this machine can read it."
-        return Finding("token", "fail", text, f"chmod 600 {path}; delete it if it was read.")
-    return Finding("token", "ok", f"{path} is readable by you alone.")
+        way = "If it may have been read: delete it, and the server makes another when it starts."
+        return fail("token", text, f"chmod 600 {fixes.quoted(path)}", way_out=way)
+    return ok("token", f"{path} is readable by you alone.")
 
 
 def _user_config(home: Path) -> Finding:
     try:
         settings.ConfigFiles(home).config(None)
     except InvalidConfig as error:
-        return _broken("user settings", error)
-    path = home / "config.json"
-    return Finding("user settings", "ok", str(path) if path.exists() else "None; all defaults.")
+        return _broken("user settings", error, home / settings.CONFIG)
+    path = home / settings.CONFIG
+    return ok("user settings", str(path) if path.exists() else "None; all defaults.")
 
 
 def _sandbox(home: Path) -> Finding:
@@ -154,60 +149,64 @@ def _sandbox(home: Path) -> Finding:
         rules = Rules()
     keeping = Keeper(home, lambda: rules, bootstrap.LEVELS).keeping()
     if keeping.level != UNSANDBOXED and not keeping.required:
-        return Finding("sandbox", "ok", f"{keeping.level}. {keeping.why}", keeping.way_out)
-    text = f"{keeping.why} Agents would work with your rights, once you consent."
+        return ok("sandbox", f"{keeping.level}. {keeping.why}", keeping.way_out)
+    fix = fixes.sandbox(wanted=rules.level, there=bubblewrap.found() is not None)
     if keeping.required:
         text = f"{keeping.why} No agent is started, as sandbox.level asks for more."
-    return Finding("sandbox", "fail" if keeping.required else "warn", text, keeping.way_out)
+        return fail("sandbox", text, *fix, way_out=keeping.way_out)
+    text = f"{keeping.why} Agents would work with your rights, once you consent."
+    return warn("sandbox", text, *fix, way_out=keeping.way_out)
 
 
 def _limits() -> Finding:
     """By trying it, too."""
     why = cgroup.probe()
     if why is None:
-        return Finding("limits", "ok", "Memory and processes are held by control groups.")
+        return ok("limits", "Memory and processes are held by control groups.")
     text = f"Memory is looked at once a second: {why}."
-    return Finding("limits", "ok", text, cgroup.WAY_OUT if SYSTEMD.exists() else "")
+    return ok("limits", text, cgroup.WAY_OUT if SYSTEMD.exists() else "")
 
 
-def _broken(name: str, error: AgentsManagerError) -> Finding:
+def _broken(name: str, error: AgentsManagerError, file: Path) -> Finding:
     text = " ".join([error.message, *error.details])
-    way = "Correct the file. A server that read it before goes on with what it said then."
-    return Finding(name, "fail", text, way)
+    way = "A server that read it before goes on with what it said then."
+    return fail(name, text, fixes.edit(file), way_out=way)
 
 
 def _database(place: Settings) -> Finding:
     if not _exists(place):
-        return Finding("database", "ok", f"{place.database} is made by the first command.")
+        return ok("database", f"{place.database} is made by the first command.")
     try:
         revision = schema_of(place.database)
     except DatabaseMoved as error:
-        return Finding("database", "fail", error.message, "Set AM_DATABASE_URL.")
+        return fail("database", error.message, "export AM_DATABASE_URL=ADDRESS")
     except AgentsManagerError as error:
-        file = place.database_url is None
-        way = "am restore FILE" if file else "Look at AM_DATABASE_URL and whether Postgres runs."
-        return Finding("database", "fail", error.message, way)
+        if place.database_url is None:
+            return fail("database", error.message, "am restore FILE --force")
+        return fail("database", error.message, 'pg_isready --dbname="$AM_DATABASE_URL"')
     if revision == HEAD:
-        return Finding("database", "ok", f"Reachable, at schema {revision}.")
+        return ok("database", f"Reachable, at schema {revision}.")
     if revision is None or revision < HEAD:
         text = f"At schema {revision or 'none'}; this version uses {HEAD}."
-        return Finding("database", "warn", text, "The next command brings it up to date.")
+        way = "The next command does it, too, where no other program works on the database."
+        return warn("database", text, "am database upgrade", way_out=way)
     text = f"At schema {revision}, which this version ({HEAD}) does not know."
-    return Finding("database", "fail", text, "Install the newer version that wrote it.")
+    return fail("database", text, fixes.upgrade())
 
 
 def _engine_database(place: Settings) -> Finding:
     name, path = "engine database", place.home / "engine.db"
     if place.database_url is not None:
-        return Finding(name, "ok", "In the same Postgres database.")
+        return ok(name, "In the same Postgres database.")
     if not path.exists():
-        return Finding(name, "ok", "It is made when the server starts.")
+        return ok(name, "It is made when the server starts.")
     try:
         schema_of(path)
     except StoreError as error:
-        way = "Stop the server, move the file away and start it: effects are performed again."
-        return Finding(name, "fail", error.message, way)
-    return Finding(name, "ok", str(path))
+        away = f"mv {fixes.quoted(path)} {fixes.quoted(path)}.broken"
+        way = "With the server stopped; effects that it did not finish are performed again."
+        return fail(name, error.message, away, "am serve", way_out=way)
+    return ok(name, str(path))
 
 
 async def _inside(program: Program) -> AsyncIterator[Finding]:
@@ -225,9 +224,9 @@ async def _inside(program: Program) -> AsyncIterator[Finding]:
 def _plugin(plugin: Plugin) -> Finding:
     name = f"plugin {plugin.package}"
     if plugin.error is None:
-        return Finding(name, "ok", plugin.title)
-    way_out = "Repair or remove the package, or leave it out by AM_PLUGINS; see: am plugin list"
-    return Finding(name, "warn", f"{plugin.trouble}.", way_out)
+        return ok(name, plugin.title)
+    way = "Or leave it out: AM_PLUGINS names those that are used."
+    return warn(name, f"{plugin.trouble}.", fixes.uninstall(plugin.package), way_out=way)
 
 
 async def _clock(program: Program) -> Finding:
@@ -240,20 +239,20 @@ async def _clock(program: Program) -> Finding:
         text = (
             f"It is {now:%Y-%m-%d %H:%M} UTC here, but the newest task is of {last:%Y-%m-%d %H:%M}."
         )
-        return Finding("clock", "warn", text, "Set the clock; what is due would wait until then.")
-    return Finding("clock", "ok", f"{now:%Y-%m-%d %H:%M:%S} UTC")
+        return warn("clock", text, fixes.clock(), way_out="What is due would wait until then.")
+    return ok("clock", f"{now:%Y-%m-%d %H:%M:%S} UTC")
 
 
 async def _server(program: Program, *, live: bool) -> Finding:
     if program.settings.database_url is not None:
-        return Finding("server", "ok", "On Postgres it may run on another machine.")
+        return ok("server", "On Postgres it may run on another machine.")
     if live:
-        return Finding("server", "ok", "One works on this data directory.")
+        return ok("server", "One works on this data directory.")
     waiting = len(await program.services.store.read(lambda tx: tx.effects.open()))
     if waiting:
         wait = "1 effect waits" if waiting == 1 else f"{waiting} effects wait"
-        return Finding("server", "warn", f"None runs, and {wait} for one.", "am serve")
-    return Finding("server", "ok", "None runs, and nothing waits for one.")
+        return warn("server", f"None runs, and {wait} for one.", "am serve")
+    return ok("server", "None runs, and nothing waits for one.")
 
 
 async def _stuck(program: Program, *, live: bool) -> Finding:
@@ -265,9 +264,9 @@ async def _stuck(program: Program, *, live: bool) -> Finding:
         kinds = ", ".join(sorted({e.kind for e in late}))
         number = counted(len(late), "effect")
         text = f"{number} should have been performed ten minutes ago or longer: {kinds}."
-        way = f"Start the server anew; am task why {late[0].task_id} says more."
-        return Finding("effects", "fail", text, way)
-    return Finding("effects", "ok", f"{len(found)} open, none stuck.")
+        way = "First end the server, with Ctrl-C or am service remove; agents go on meanwhile."
+        return fail("effects", text, "am serve", f"am task why {late[0].task_id}", way_out=way)
+    return ok("effects", f"{len(found)} open, none stuck.")
 
 
 def _may_take_long(effect: EffectRow) -> bool:
@@ -279,28 +278,56 @@ def _may_take_long(effect: EffectRow) -> bool:
 async def _project(program: Program, project: Project) -> Finding:
     name, s = f"project {project.name}", program.services
     if why := places.away(s, project):
-        return Finding(name, "warn", why, f"am project show {project.name}")
+        away = f"git clone {fixes.quoted(project.remote or 'ADDRESS')} {fixes.quoted(project.path)}"
+        return warn(name, why, away)
     try:
         await s.workspaces.validate(Path(project.path))
         place = Place(git_dir=await common_dir(Path(project.path)))
         if not await branch_tip(place, project.base_branch):
             text = f'{project.path} has no branch "{project.base_branch}", the base of its tasks.'
-            return Finding(name, "fail", text, f"git branch {project.base_branch}")
+            at = fixes.quoted(project.path)
+            return fail(name, text, f"git -C {at} branch {fixes.quoted(project.base_branch)}")
     except AgentsManagerError as error:
-        way = f"Bring the repository back, or: am project remove {project.name}"
-        return Finding(name, "fail", error.message, way)
+        way = "Bring the repository back, or let the project go."
+        gone = f"am project remove {fixes.quoted(project.name)}"
+        return fail(name, error.message, gone, way_out=way)
     try:
         config = s.configs.of(project)
     except InvalidConfig as error:
-        return _broken(name, error)
-    trouble = await s.forge.trouble(project)
-    if trouble:
-        return Finding(name, "fail", f"Its forge, {config.forge.type}, cannot be used.", trouble)
-    wrong = [line for file in await pipelines.files_of(s, project) for line in file.errors]
-    if wrong:
-        return Finding(name, "fail", f"A pipeline file is broken: {wrong[0]}", "am pipeline list")
+        return _broken(name, error, Path(project.path, settings.PROJECT_FOLDER, settings.CONFIG))
+    return (
+        await _forge(program, project, config)
+        or await _pipelines(program, project)
+        or _trust(project, config)
+        or ok(name, project.path)
+    )
+
+
+async def _forge(program: Program, project: Project, config: ProjectConfig) -> Finding | None:
+    trouble = await program.services.forge.trouble(project)
+    if trouble is None:
+        return None
+    text = f"Its forge, {config.forge.type}, cannot be used."
+    fix = "export AM_GITHUB_TOKEN=TOKEN"
+    if "token" not in trouble:
+        fix = f"git -C {fixes.quoted(project.path)} remote add origin ADDRESS"
+    local = f"am config set --project {fixes.quoted(project.name)} forge.type local"
+    return fail(f"project {project.name}", text, fix, local, way_out=trouble)
+
+
+async def _pipelines(program: Program, project: Project) -> Finding | None:
+    for file in await pipelines.files_of(program.services, project):
+        if file.errors:
+            text = f"A pipeline file is broken: {file.errors[0]}"
+            look = f"am pipeline lint {fixes.quoted(file.path)}"
+            return fail(f"project {project.name}", text, look, fixes.edit(file.path))
+    return None
+
+
+def _trust(project: Project, config: ProjectConfig) -> Finding | None:
     changed = agents.changes(project, config)
-    if changed:
-        way = f"Look at them, then: am project trust {project.name}"
-        return Finding(name, "warn", f"Its commands are not trusted: {'; '.join(changed)}.", way)
-    return Finding(name, "ok", project.path)
+    if not changed:
+        return None
+    text = f"Its commands are not trusted: {'; '.join(changed)}."
+    trust = f"am project trust {fixes.quoted(project.name)}"
+    return warn(f"project {project.name}", text, trust, way_out="Look at them first.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agents_manager.cli.examination import Finding
+from agents_manager.cli.findings import Finding
 from agents_manager.cli.render import Block, Line, Table, Tone, counted, one_line, title
 
 TONES = {"ok": Tone.ADDED, "warn": Tone.URGENT, "fail": Tone.REMOVED}
@@ -14,8 +14,10 @@ def page(found: Sequence[Finding]) -> Iterator[Block]:
     width = max(len(one.name) for one in found)
     for one in found:
         yield Line(f"{one.state:<4}  {one.name:<{width}}  {one_line(one.text)}", TONES[one.state])
+        rest = " " * (width + 8)
+        yield from (Line(f"{rest}$ {one_line(command)}") for command in one.fix)
         if one.way_out:
-            yield Line(f"{'':<{width + 8}}{one_line(one.way_out)}", Tone.QUIET)
+            yield Line(f"{rest}{one_line(one.way_out)}", Tone.QUIET)
     wrong = [one.state for one in found]
     fails, warns = wrong.count("fail"), wrong.count("warn")
     yield Line()
