@@ -26,7 +26,7 @@ UNRECORDED_COMMANDS = {
         ("host drain", "host resume", "host remove"),
         "needs machines that share a database: tests/integration/test_host_views.py",
     ),
-    "init": "writes files into the repository, which take effect once they are trusted",
+    "init": "writes files into the repository; registering it leaves the entry of project add",
     "backup": LOOKS,
     # Where it changes something, an entry says so; test_database.py holds it.
     **dict.fromkeys(("database move", "database upgrade"), "brings the record itself elsewhere"),
