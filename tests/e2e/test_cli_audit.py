@@ -30,6 +30,7 @@ UNRECORDED_COMMANDS = {
     "backup": LOOKS,
     # Where it changes something, an entry says so; test_database.py holds it.
     **dict.fromkeys(("database move", "database upgrade"), "brings the record itself elsewhere"),
+    "purge": "removes the record itself",
     "completion": LOOKS,
     "context": LOOKS,
     "cost": LOOKS,

@@ -270,6 +270,7 @@ def _use_files(am: Am, run: Callable[..., Any], task: str) -> None:
     am.json("project", "add", "../other")
     assert run("gc", "--dry-run")["totals"]["transcripts"]["count"] == 0
     run("backup", str(am.home.parent / "kept.zip"))
+    assert not run("purge", "--dry-run")["removed"]
     assert run("project", "remove", "other", "--stop")["tasks"] == 0
     run("restore", str(am.home.parent / "kept.zip"), "--force")
     assert [p["name"] for p in am.json("project", "list")] == ["shop", "other"]

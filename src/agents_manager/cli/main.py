@@ -46,6 +46,7 @@ COMMANDS = {
     "restore": Entry("backup", "Bring the databases of a backup back."),
     "database": Entry("database", "Move the data to Postgres, or to the schema of this version."),
     "gc": Entry("gc", "Remove what is old enough by the settings, or list it."),
+    "purge": Entry("purge", "Remove all of this from the machine, and say what it leaves."),
     "channel": Entry("channel", "Tell people things and be answered elsewhere, too."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),

@@ -1,0 +1,33 @@
+"""What the program has on this machine, and what it leaves in the repositories of its user."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agents_manager.scm.traces import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    project: str
+    path: Path
+    workspaces: tuple[str, ...] = ()
+    """Their keys; they go."""
+    snapshots: int = 0
+    traces: "tuple[Trace, ...]" = ()
+    """They stay."""
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    home: Path
+    files: tuple[Path, ...]
+    """What goes."""
+    strange: tuple[Path, ...]
+    """What lies in the data directory and is not ours."""
+    busy: tuple[str, ...]
+    repositories: tuple[Repository, ...]
+    database: str | None
+    """The one on Postgres, which stays."""

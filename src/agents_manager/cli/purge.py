@@ -1,0 +1,191 @@
+"""`am purge`: takes the program's own things off the machine. Looks, tells, asks; then agents are
+stopped, work that no commit holds is saved in the repositories, and the files go."""
+
+import asyncio
+import os
+import shutil
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agents_manager.cli import background, inventory, session
+from agents_manager.cli.belongings import Found, Repository
+from agents_manager.cli.output import Output
+from agents_manager.cli.serve import as_json
+from agents_manager.errors import AgentsManagerError, Conflict, InvalidInput
+
+if TYPE_CHECKING:
+    from agents_manager.bootstrap import Program
+    from agents_manager.environment import Settings
+
+STOP_S = 60.0
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Only tell what would go, and what would stay.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--stop", is_flag=True, help="End the server and the agents that are at work first.")
+@click.option("--repositories", is_flag=True, help="Also the refs of ours in the repositories.")
+@click.option("--without-snapshots", is_flag=True, help="Give up work that no commit holds.")
+@as_json
+def purge(as_json: bool, **said: bool) -> None:
+    """Remove what Agents Manager has put on this machine; asks first.
+
+    The data directory, the service and the completions go. What it leaves in your repositories is
+    named, with the commands that remove it: branches with work, refs, settings. Work that no commit
+    holds is saved as a snapshot in its repository before its workspace goes.
+    """
+    from agents_manager import environment
+
+    output = Output(as_json=as_json)
+    place = environment.from_environment()
+    session.keep_quiet()
+    session.run(output, lambda: _purge(output, place, **said))
+
+
+async def _purge(
+    output: Output,
+    place: "Settings",
+    *,
+    dry_run: bool,
+    yes: bool,
+    stop: bool,
+    repositories: bool,
+    without_snapshots: bool,
+) -> None:
+    from agents_manager.cli.pages import purge as pages
+
+    found = await inventory.look(place)
+    if dry_run:
+        output.show({**_document(found), "removed": False}, lambda: pages.page(found, done=False))
+        return
+    if found.busy and not stop:
+        raise Conflict("There is work going on. To end it first, add --stop.", found.busy)
+    if not yes:
+        _ask(output, found)
+    if repositories and not without_snapshots:
+        _refuse_snapshots(found)
+    await _end(place, found)
+    left = await _clear(place, found, refs=repositories, unsaved=without_snapshots)
+    output.show({**_document(left), "removed": True}, lambda: pages.page(left, done=True))
+
+
+def _ask(output: Output, found: Found) -> None:
+    from agents_manager.cli import interview
+    from agents_manager.cli.pages import purge as pages
+
+    if output.as_json or not interview.possible():
+        raise click.UsageError("Say --yes to remove, or --dry-run to see what would go.")
+    output.page(pages.page(found, done=False))
+    if not click.confirm("Remove this? It cannot be undone; am backup keeps the data.", err=True):
+        raise InvalidInput("Nothing was removed.")
+
+
+def _refuse_snapshots(found: Found) -> None:
+    kept = [f"{r.path}: {r.snapshots}" for r in found.repositories if r.snapshots]
+    if kept:
+        raise InvalidInput(
+            "There are snapshots of work that no commit holds (am snapshot list). To give them up,"
+            " add --without-snapshots.",
+            kept,
+        )
+
+
+async def _end(place: "Settings", found: Found) -> None:
+    """Services first, which would start the server again."""
+    from agents_manager.engine.runners import DetachedRunners
+
+    for post in inventory.services(place):
+        await asyncio.to_thread(_remove_service, post)
+    for home in inventory.homes(place.home):
+        await asyncio.to_thread(_end_server, home)
+        runners = DetachedRunners()
+        for folder in await runners.at_work(home / "jobs"):
+            await runners.stop(folder)
+
+
+def _remove_service(post: background.Post) -> None:
+    post.launcher.check()
+    post.launcher.stop(post.name)
+    post.path.unlink()
+    post.launcher.forget(post.name)
+
+
+def _end_server(home: Path) -> None:
+    from agents_manager.engine import host
+
+    end = time.monotonic() + STOP_S
+    told = False
+    while host.is_live(home):
+        if time.monotonic() > end:
+            raise Conflict(f"The server on {home} does not end; nothing was removed.")
+        if not told:
+            os.kill(int((home / "host.lock").read_text(encoding="ascii")), signal.SIGTERM)
+            told = True
+        time.sleep(0.1)
+
+
+async def _clear(place: "Settings", found: Found, *, refs: bool, unsaved: bool) -> Found:
+    from agents_manager import bootstrap
+    from agents_manager.engine import host
+
+    if not place.home.is_dir():
+        _remove_files(found)
+        return found
+    with host.HostLock(place.home):
+        left: list[Repository] = []
+        if found.repositories:
+            async with bootstrap.client(place, works=True) as program:
+                for one in found.repositories:
+                    left.append(await _leave(program, one, refs=refs, unsaved=unsaved))
+        _remove_files(found)
+    return Found(found.home, found.files, found.strange, (), tuple(left), found.database)
+
+
+async def _leave(program: "Program", one: Repository, *, refs: bool, unsaved: bool) -> Repository:
+    """Takes the workspaces away; what no commit holds is saved, or nothing at all is removed."""
+    from agents_manager.scm import traces
+
+    if one.trouble is not None:
+        return one
+    for key in one.workspaces:
+        try:
+            await program.services.workspaces.remove(one.path, key)
+        except AgentsManagerError as error:
+            if not unsaved:
+                why = f"The work in {key} could not be saved: {error.message}"
+                raise Conflict(f"{why} Add --without-snapshots to give it up.") from error
+    if refs:
+        await traces.forget_refs(one.path)
+    return await inventory.repository(program, one.project, one.path)
+
+
+def _remove_files(found: Found) -> None:
+    # Its lock may be there since it was taken.
+    for path in (*found.files, found.home / "host.lock"):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, onerror=_make_writable)
+        else:
+            path.unlink(missing_ok=True)
+    if found.home.is_dir() and not any(found.home.iterdir()):
+        found.home.rmdir()
+
+
+def _make_writable(remove: Any, path: str, _: Any) -> None:
+    """Tools make folders that nobody may write."""
+    Path(path).parent.chmod(0o700)
+    remove(path)
+
+
+def _document(found: Found) -> dict[str, Any]:
+    return {
+        "home": found.home,
+        "files": found.files,
+        "strange": found.strange,
+        "busy": found.busy,
+        "repositories": found.repositories,
+        "database": found.database,
+    }
