@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts check prove soak bench setup lock clean
+.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts check prove soak bench setup lock notices clean
 
 demo: web
 	$(BIN)/am demo
@@ -81,6 +81,10 @@ $(BENCH_STAMP): requirements-bench.lock pyproject.toml scripts/setup.sh
 lock:
 	$(BIN)/$(COMPILE) -o requirements.lock
 	$(BIN)/$(COMPILE) --extra bench --constraint requirements.lock -o requirements-bench.lock
+
+# What others wrote that the package needs or brings, with the texts of their licences.
+notices: web
+	$(BIN)/python scripts/notices.py --write
 
 clean:
 	rm -rf .venv .venv-bench .pytest_cache .ruff_cache .import_linter_cache build dist \

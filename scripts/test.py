@@ -31,6 +31,7 @@ CHECKS = [
     [BIN / "lint-imports", "--no-logo"],
     [sys.executable, "scripts/check_docs.py"],
     [sys.executable, "scripts/check_web.py"],
+    [sys.executable, "scripts/notices.py"],
 ]
 
 TOGETHER = ("unit", "contract", "integration", "agents", "api", "e2e", "hostile")

@@ -36,6 +36,7 @@ UNRECORDED_COMMANDS = {
     "cost": LOOKS,
     "stats": LOOKS,
     "doctor": LOOKS,
+    "licenses": LOOKS,
     "audit": LOOKS,
     "channel test": LOOKS,
     "review": OF_TASK,

@@ -215,6 +215,7 @@ def _use_retry(am: Am, run: Callable[..., Any]) -> None:
 
 def _begin(run: Callable[..., Any]) -> None:
     run("doctor")
+    assert "MIT" in [one["licence"] for one in run("licenses")]
     run("completion", "bash")
     assert "/login#" in run("login")["url"]
     made = run("token", "create", "build")

@@ -50,6 +50,7 @@ COMMANDS = {
     "channel": Entry("channel", "Tell people things and be answered elsewhere, too."),
     "config": Entry("config", "See the settings in effect, and where they come from."),
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
+    "licenses": Entry("licenses", "List what others wrote of this program, and their licences."),
     "plugin": Entry("plugin", "See what installed packages add."),
 }
 
