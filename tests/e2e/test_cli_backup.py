@@ -2,14 +2,16 @@
 
 import json
 import sqlite3
+import subprocess
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.am_program import Am, Done, until
+from tests.e2e.am_program import PROGRAM, Am, Done, until
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +54,79 @@ def test_a_backup_of_a_working_server_is_brought_back(am: Am, tmp_path: Path) ->
         with am.serving("worker"):
             am.text("review", task, "--approve")
             until(lambda: am.json("task", "show", task)["task"]["status"] == "done")
+
+
+ASKS = """```agent-script
+implement:
+- - ask: {question: "Which colour?", options: [red, blue]}
+- - write: {path: door.txt, text: red}
+  - commit: Paint
+  - outcome: pr_ready
+```"""
+
+
+def test_in_an_empty_home_work_goes_on_from_a_backup_taken_among_writers(
+    am: Am, tmp_path: Path
+) -> None:
+    """With the question, what the task has to show, and the snapshot of what the run left."""
+    kept = tmp_path / "kept.zip"
+    with am.quickly():
+        task = _asking(am)
+        am.git("update-ref", f"refs/agents-manager/snapshots/{task}/1", "HEAD")
+        with _writing(am):
+            until(lambda: len(am.json("task", "list")) > 2)
+            am.text("backup", str(kept))
+        shown = [am.json(*look, task) for look in (("artifact", "list"), ("task", "history"))]
+        snapshots = am.json("snapshot", "list")
+        assert len(snapshots) == 1
+        am.env["AM_HOME"] = str(tmp_path / "new home")
+        am.text("restore", str(kept))
+        assert [am.json(*k, task) for k in (("artifact", "list"), ("task", "history"))] == shown
+        assert am.json("snapshot", "list") == snapshots
+        for one in am.json("task", "list"):
+            [*_, first] = am.json("task", "events", one["task"]["id"])[::-1]
+            assert first["type"] == "task.created", "a task came with its events"
+        with am.serving("worker"):
+            am.text("prompt", "answer", am.open_prompt(task)["prompt"]["id"], "--option", "red")
+            until(lambda: am.json("task", "show", task)["task"]["status"] == "review")
+
+
+def _asking(am: Am) -> str:
+    made = am.json("task", "create", "Door", "--description", ASKS, "--pipeline", "simple")
+    task: str = made["task"]["id"]
+    am.json("task", "start", task)
+    with am.serving("worker"):
+        am.open_prompt(task)
+    return task
+
+
+@contextmanager
+def _writing(am: Am) -> Generator[None]:
+    """Others that write as fast as they can."""
+    command = (
+        f'for n in $(seq 100); do "{PROGRAM}" task create "Task $n" >/dev/null || exit 1; done'
+    )
+    writers = [subprocess.Popen(["sh", "-c", command], cwd=am.repo, env=am.env) for _ in range(2)]
+    yield
+    for writer in writers:
+        assert writer.poll() is None, "it ended before the backup was taken"
+        writer.kill()
+        writer.wait()
+
+
+def test_settings_are_not_written_over_unasked(am: Am, tmp_path: Path) -> None:
+    kept, home = tmp_path / "kept.zip", tmp_path / "new"
+    (am.home / "config.json").write_text('{"limits": {"host": 2}}')
+    home.mkdir(mode=0o700)
+    (home / "config.json").write_text('{"limits": {"host": 3}}')
+    with am.quickly():
+        am.text("backup", str(kept))
+        am.env["AM_HOME"] = str(home)
+        refused(am("restore", str(kept)), "config.json. To put it aside")
+        assert '"host": 3' in (home / "config.json").read_text()
+        aside = Path(am.json("restore", str(kept), "--force")["put_aside"])
+    assert '"host": 3' in (aside / "config.json").read_text()
+    assert '"host": 2' in (home / "config.json").read_text()
 
 
 def test_what_is_no_backup_changes_nothing(am: Am, tmp_path: Path) -> None:

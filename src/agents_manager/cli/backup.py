@@ -63,7 +63,7 @@ def backup(file: Path | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-@click.option("--force", is_flag=True, help="Put the databases that are there aside.")
+@click.option("--force", is_flag=True, help="Put what is there aside.")
 @as_json
 def restore(file: Path, force: bool, as_json: bool) -> None:
     """Bring the databases of a backup back. Refused while a server runs."""
@@ -79,7 +79,7 @@ def restore(file: Path, force: bool, as_json: bool) -> None:
 def _back_up(output: Output, place: "Settings", file: Path | None) -> None:
     from agents_manager.store import copies
 
-    _refuse_postgres(place, "pg_dump --format=custom --file=agents-manager.dump")
+    _refuse_postgres(place, 'pg_dump --format=custom --file=agents-manager.dump "$AM_DATABASE_URL"')
     now = datetime.now(UTC)
     target = (file or Path(f"agents-manager-{now:%Y%m%dT%H%M%SZ}.zip")).absolute()
     if target.exists():
@@ -123,17 +123,17 @@ def _restore(output: Output, place: "Settings", file: Path, *, force: bool) -> N
     from agents_manager.engine import host
     from agents_manager.store import copies
 
-    _refuse_postgres(place, "pg_restore --clean --dbname=… agents-manager.dump")
+    _refuse_postgres(place, 'pg_restore --clean --dbname="$AM_DATABASE_URL" agents-manager.dump')
     place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (
         host.HostLock(place.home),
         tempfile.TemporaryDirectory(dir=place.home) as folder,
     ):
-        known = [n for n in (MAIN, ENGINE) if (place.home / n).exists()]
+        known = [n for n in (MAIN, ENGINE, *PLAIN) if (place.home / n).exists()]
         if known and not force:
             raise InvalidInput(
-                f"There is a database in {place.home} already. To put it aside and use the backup"
-                " instead, add --force."
+                f"In {place.home} there is data already: {', '.join(known)}. To put it aside and"
+                " use the backup instead, add --force."
             )
         manifest = _unpack(file, Path(folder))
         copies.check(Path(folder) / MAIN)
@@ -240,7 +240,7 @@ def _put_aside(home: Path, names: list[str], aside: Path | None) -> None:
     if aside is None:
         return
     aside.mkdir(mode=0o700, parents=True)
-    for name in (*(f"{n}{end}" for n in names for end in BESIDE), *PLAIN):
+    for name in [f"{n}{end}" for n in names for end in BESIDE]:
         if (home / name).exists():
             (home / name).replace(aside / name)
 
