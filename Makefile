@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts check prove soak bench setup lock notices clean
+.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts test-install wheel check prove soak bench setup lock notices clean
 
 demo: web
 	$(BIN)/am demo
@@ -52,6 +52,15 @@ test-web: web
 # killed, one frozen. Needs root, or a kernel that lets users have namespaces; about six minutes.
 test-hosts: setup
 	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/netns
+
+# The package as people install it, with the web app inside: dist/agents_manager-*.whl
+wheel: web
+	rm -f dist/*.whl
+	$(BIN)/hatchling build --target wheel
+
+# That wheel in empty environments, by pip and by uv, and the first five minutes with it; about three minutes.
+test-install: wheel
+	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/install
 
 check: setup
 	$(BIN)/python scripts/test.py check
