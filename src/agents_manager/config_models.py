@@ -640,6 +640,9 @@ class Config(_Keys):
     max_fix_rounds: int = Field(default=3, ge=0, le=MAX_FIX_ROUNDS)
     """How often the agent is asked, in the same session, to mend what failed checks found before
     the run fails."""
+    ask_human_timeout: int = Field(default=240_000, ge=0, le=3_600_000)
+    """How long a question by the tool `ask_human` keeps its agent waiting, in milliseconds; then
+    the run pauses, and goes on once somebody has answered."""
     review: ReviewConfig = ReviewConfig()
     """Reviews by an agent."""
     staged: StagedConfig = StagedConfig()

@@ -398,6 +398,7 @@ def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
         fail_on_error=config.fail_on_error,
         fail_on_warning=config.fail_on_warning,
         max_fix_rounds=config.max_fix_rounds,
+        ask_human_s=config.ask_human_timeout / 1000,
         review_agent=config.review.agent,
         assume_approved=config.review.assume_approved,
         confirm_spec=config.staged.confirm_spec,

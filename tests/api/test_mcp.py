@@ -19,7 +19,7 @@ from tests.api.scenes import Scene, told
 from tests.knowledge import finding
 from tests.repos import make_repo
 
-TOOLS = ["report_outcome", "save_handoff", "search_knowledge"]
+TOOLS = ["report_outcome", "ask_human", "save_handoff", "search_knowledge"]
 
 
 def opened(program: Program, run: Run, turn: int = 1) -> dict[str, str]:
@@ -68,8 +68,8 @@ async def test_it_introduces_itself_and_its_tools(agent: httpx.AsyncClient, run:
     begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert (await agent.post(f"/mcp/run/{run.id}", json=begun)).status_code == 202
     assert (await call(agent, run, "ping"))["result"] == {}
-    report, save, search = (await call(agent, run, "tools/list"))["result"]["tools"]
-    assert [report["name"], save["name"], search["name"]] == TOOLS
+    report, ask, save, search = (await call(agent, run, "tools/list"))["result"]["tools"]
+    assert [t["name"] for t in (report, ask, save, search)] == TOOLS
     assert "plan_complete" in report["inputSchema"]["properties"]["outcome"]["enum"]
     assert "completed" in save["inputSchema"]["properties"]["outcome"]["enum"]
     assert save["inputSchema"]["properties"]["gotchas"] == {"type": "array"}

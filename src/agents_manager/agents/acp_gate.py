@@ -13,7 +13,7 @@ READS = ("read", "search", "think", "fetch")
 CHANGES = ("edit", "delete", "move")
 COMMAND = "execute"
 SWITCH = "switch_mode"
-OUR_TOOLS = ("report_outcome", "save_handoff", "search_knowledge", "request_agent")
+OUR_TOOLS = (*("report_outcome", "ask_human", "save_handoff", "search_knowledge", "request_agent"),)
 
 
 class Policy(StrEnum):

@@ -246,5 +246,7 @@ def _servers(turn: Turn) -> dict[str, str]:
     if turn.report is None:
         return {}
     header = {"Authorization": f"Bearer {turn.report.token}"}
-    ours = {"type": "http", "url": turn.report.url, "headers": header}
+    # In milliseconds; without it Claude Code gives up after a minute.
+    takes = int(turn.report.takes_s * 1000)
+    ours = {"type": "http", "url": turn.report.url, "headers": header, "timeout": takes}
     return {MCP: json.dumps({"mcpServers": {claude_gate.SERVER: ours}})}

@@ -19,7 +19,16 @@ from agents_manager.agents import (
 )
 from agents_manager.agents.config import CodexConfig
 from agents_manager.errors import InvalidInput
-from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Provider, Said, Turn
+from agents_manager.flow.ports import (
+    Capabilities,
+    Diagnosis,
+    Endpoint,
+    Job,
+    Needs,
+    Provider,
+    Said,
+    Turn,
+)
 
 HOME = "codex"
 """Below the folder of the task and agent: what Codex keeps, sessions above all."""
@@ -122,7 +131,7 @@ class CodexAgent:
             **codex_sandbox.settings(turn, scratch, hidden=[home / LOGIN, _login()]),
         }
         if turn.report:
-            settings["mcp_servers.agents_manager"] = _report_tool(turn.report.url)
+            settings["mcp_servers.agents_manager"] = _report_tool(turn.report)
         for key, value in settings.items():
             options += ["-c", f"{key}={_toml(value)}"]
         return options
@@ -241,10 +250,11 @@ def _model_servers(settings: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _report_tool(url: str) -> dict[str, Any]:
+def _report_tool(report: Endpoint) -> dict[str, Any]:
     # Nobody is there to be asked whether the agent may report.
     return {
-        "url": url,
+        "url": report.url,
+        "tool_timeout_sec": int(report.takes_s),
         "bearer_token_env_var": TOKEN,
         "default_tools_approval_mode": "approve",
         "required": False,

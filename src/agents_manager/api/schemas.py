@@ -268,6 +268,8 @@ class Prompt(Out):
     responded_at: datetime | None
     undo_until: datetime | None
     """Until when the answer can be taken back; null: it cannot be."""
+    midway: bool
+    """Whether an agent asked it in the middle of its run, which goes on with the answer."""
 
 
 class Artifact(Out):

@@ -63,6 +63,11 @@ def latest(prompts: Iterable[Prompt], runs: Iterable[Run], threads: Threads) -> 
     return max(fresh, key=lambda entry: entry[0])[1] if fresh else ""
 
 
+def answered(prompt: Prompt) -> str:
+    """A question and its answer."""
+    return _told(prompt, {})
+
+
 def _told(prompt: Prompt, threads: Threads) -> str:
     response = prompt.response or {}
     match prompt.type:

@@ -117,11 +117,13 @@ class Prompt:
     answer_key: str | None
     undo: Undo | None
     """None: the answer cannot be taken back."""
+    midway: bool = False
+    """An agent asked it in the middle of its run, which goes on with the answer."""
 
     @property
     def beside(self) -> bool:
         """Whether its answer moves nothing in the graph."""
-        return self.type in BESIDE or self.resume.holds
+        return self.type in BESIDE or self.resume.holds or self.midway
 
     @property
     def undo_until(self) -> datetime | None:

@@ -47,7 +47,7 @@ LOCK_S = 5.0
 
 OWN_FILES = (
     *("job.json", "lock", "runner.json", "runner.log", "output", "stderr", "exit.json"),
-    *("report.json", "report.sha256", "stopped-for"),
+    *("report.json", "report.sha256", "pause.json", "stopped-for"),
     *("gateway.json", "gateway.jsonl", "gateway.sha256"),
 )
 
@@ -217,8 +217,10 @@ def _pulse(folder: Path) -> Pulse | None:
     if runner is None or (folder / "exit.json").exists() or not processes.is_alive(runner):
         return None
     try:
-        limits = Limits.model_validate(json.loads((folder / "job.json").read_bytes())["limits"])
-        return Pulse(limits=limits, output_bytes=(folder / "output").stat().st_size)
+        job, printed = folder / "job.json", (folder / "output").stat().st_size
+        limits = Limits.model_validate(json.loads(job.read_bytes())["limits"])
+        age_s = max(0.0, time.time() - job.stat().st_mtime)
+        return Pulse(limits=limits, output_bytes=printed, age_s=age_s)
     except (OSError, ValueError, LookupError, TypeError):
         return Pulse(limits=Limits(), output_bytes=0)
 

@@ -51,10 +51,12 @@ def open_prompt(
     *,
     revision: int = 1,
     note: str | None = None,
+    midway: bool = False,
 ) -> Prompt:
     """Opens the question in place of an older one of its kind. What is asked again, or of some
     people only, is never answered by itself: somebody is to look at it."""
-    close_replaced(tx, s, task.id, ask.type)
+    if not midway:
+        close_replaced(tx, s, task.id, ask.type)
     now = s.clock.now()
     for_a_person = revision > 1 or ask.roles
     default_s = None if for_a_person else default_after_s(ask.type, ask.payload)
@@ -81,6 +83,7 @@ def open_prompt(
         responded_at=None,
         answer_key=None,
         undo=None,
+        midway=midway,
     )
     tx.prompts.add(prompt)
     created = event.PromptCreated(
@@ -110,8 +113,17 @@ def ask_again(
         fresh = {**fresh, "review": last.payload["review"]}
     status = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status)
     ask = questions.asked(status, last.type, fresh or last.payload)
-    again = last.revision + 1
-    return open_prompt(tx, s, task, ask, history_id, last.resume, revision=again, note=note)
+    return open_prompt(
+        tx,
+        s,
+        task,
+        ask,
+        history_id,
+        last.resume,
+        revision=last.revision + 1,
+        note=note,
+        midway=last.midway,
+    )
 
 
 def open_choice(
@@ -147,10 +159,10 @@ def close_flow_prompts(tx: Tx, s: Services, task_id: TaskId) -> None:
 
 
 def close_replaced(tx: Tx, s: Services, task_id: TaskId, kind: PromptType) -> None:
-    """A newer question of its kind takes the place of an older one; permissions are asked for one
-    by one, and stand beside each other."""
+    """A newer question of its kind takes the place of an older one; permissions, and what agents
+    ask in the middle of their runs, are asked one by one and stand beside each other."""
     for prompt in tx.prompts.pending(task_id):
-        if prompt.type is kind and kind is not PromptType.PERMISSION:
+        if prompt.type is kind and kind is not PromptType.PERMISSION and not prompt.midway:
             close(tx, s, prompt, PromptStatus.SUPERSEDED)
 
 

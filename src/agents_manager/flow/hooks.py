@@ -50,7 +50,7 @@ from agents_manager.flow import (
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.channels import router
 from agents_manager.flow.ports import Services, Steps, Tx, acting
-from agents_manager.flow.runs import checking, close, copying, lifecycle
+from agents_manager.flow.runs import checking, close, copying, lifecycle, midway
 from agents_manager.flow.settling import finish, may_perform, task_and_project
 
 log = structlog.get_logger()
@@ -303,6 +303,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         if run.status.live:
             close.keep(tx, s, run, kept)
             tx.runs.update(run_id, status=RunStatus.CANCELLED, ended_at=now)
+            midway.withdraw(tx, s, run)
             tx.events.add(row.task_id, event.AgentCancelled(run=run_id), SYSTEM, now)
         # Read again: a move may have been ordered while the run was being stopped.
         order = effects.StopAgent.model_validate(tx.effects.get(row.id).payload)

@@ -151,7 +151,8 @@ def _asked(prompt: Prompt, now: datetime) -> Mover:
         return Mover("choice", f"An admin chooses: {asks}", prompt.id)
     if prompt.type is PromptType.BUDGET:
         return Mover("prompt", f"A budget holds it until an admin decides. {asks}", prompt.id)
-    return Mover("prompt", f"A person answers: {asks}", prompt.id)
+    who = "The agent waits until a person answers" if prompt.midway else "A person answers"
+    return Mover("prompt", f"{who}: {asks}", prompt.id)
 
 
 def _timer(effect: EffectRow) -> Mover:

@@ -168,6 +168,8 @@ def _go_on(
         return
     members = parts.beside(tx.runs.of_task(task.id), tx.runs.get(RunId(effect.run_id)))
     run = parts.speaker(members, starting.asking(s))
+    if any(p.midway and p.run_id == run.id for p in tx.prompts.pending(task.id)):
+        return  # It paused, and goes on with the answer.
     if run.status is RunStatus.CANCELLED:
         remedies.after_stop(tx, s, task.id, STOPPED)
     elif _over_budget(tx, s, run):

@@ -49,6 +49,7 @@ from agents_manager.flow import (
 from agents_manager.flow.comments import Quotes
 from agents_manager.flow.memory import care
 from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.runs import midway
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
 """Takes the answer that an agent suggested, after the time that it allowed for that."""
@@ -194,7 +195,7 @@ def _answer(
     if prompt.expires_at is not None and prompt.expires_at <= now:
         raise _expired(prompt)
     response = validate_answer(prompt.type, prompt.payload, raw)
-    at_once = prompt.type is _PERMISSION or prompt.resume.holds
+    at_once = prompt.type is _PERMISSION or prompt.resume.holds or prompt.midway
     held = undoing.before(tx, prompt) if delay_s and not at_once else None
     won = tx.prompts.close(
         prompt.id,
@@ -231,6 +232,8 @@ def _follow(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
         _choose(tx, s, prompt, response, actor)
     elif prompt.type is _PERMISSION:  # The run that asked for it is waiting, and goes on.
         _told_permission(tx, prompt, response, actor, s.clock.now())
+    elif prompt.midway:
+        midway.answered(tx, s, prompt, actor)
     elif not prompt.resume.holds:  # Else a run waits to begin, and is handed out after the commit.
         fired = question.fired_by(prompt.type, prompt.payload, response, prompt.id)
         _fire(tx, s, prompt, fired, actor)

@@ -1,6 +1,10 @@
 """MCP over HTTP for the agents of runs: one endpoint a run, which the run's token alone opens and
-which does nothing but take the run's outcome, its handoff and whom it wants to have run again, and
-look up what its project found out."""
+which does nothing but take the run's outcome, its handoff and whom it wants to have run again, put
+its questions to people, and look up what its project found out."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
@@ -22,7 +26,7 @@ from agents_manager.errors import (
 )
 from agents_manager.flow.memory import lookup
 from agents_manager.flow.ports import Services
-from agents_manager.flow.runs import reporting
+from agents_manager.flow.runs import midway, reporting
 from agents_manager.flow.runs.reporting import Reporter
 from agents_manager.mcp import protocol
 from agents_manager.mcp.protocol import Json, Said, Tool
@@ -33,9 +37,10 @@ MAX_BYTES = 2 * payloads.MAX_BYTES
 MAX_DEPTH = payloads.MAX_DEPTH + 8
 
 INSTRUCTIONS = (
-    "When your work is done, save your handoff with save_handoff and report the outcome with"
-    " report_outcome, then end with your final message. It needs no handoff and no outcome block"
-    " then."
+    "Where you need to know something from a person to go on, ask with ask_human and wait for the"
+    " answer. When your work is done, save your handoff with save_handoff and report the outcome"
+    " with report_outcome, then end with your final message. It needs no handoff and no outcome"
+    " block then."
 )
 
 
@@ -47,16 +52,38 @@ class OnlyPost(AgentsManagerError):
 
 def app(services: Services) -> ASGIApp:
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
         try:
-            response = await _answer(services, Request(scope, receive))
+            reporter = await _admitted(services, request)
+            body = await _body(request)
         except ClientDisconnect:
             return
-        await response(scope, receive, send)
+        response = await _unless_gone(_answer(services, reporter, body), receive)
+        if response is not None:
+            await response(scope, receive, send)
 
     return serve
 
 
-async def _answer(s: Services, request: Request) -> Response:
+async def _unless_gone(answer: Coroutine[Any, Any, Response], receive: Receive) -> Response | None:
+    """None where the agent went away before it was answered: nobody waits for it any more."""
+    loop = asyncio.get_running_loop()
+    work, leaving = loop.create_task(answer), loop.create_task(_left(receive))
+    try:
+        await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        return await work if work.done() else None
+    finally:
+        for task in (work, leaving):
+            task.cancel()
+        await asyncio.wait({work, leaving})
+
+
+async def _left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _admitted(s: Services, request: Request) -> Reporter:
     path = request.url.path
     if not path.startswith(RUNS):
         raise NotFound(f"There is no {path[:100]}; agents find their endpoint below {RUNS}.")
@@ -68,14 +95,22 @@ async def _answer(s: Services, request: Request) -> Response:
     reporter = await reporting.enter(s, path.removeprefix(RUNS), token.strip())
     if request.method != "POST":
         raise OnlyPost
-    body = await _body(request)
+    return reporter
+
+
+async def _answer(s: Services, reporter: Reporter, body: bytes) -> Response:
     try:
         text = body.decode()
         message = strict_json.loads(text, max_bytes=MAX_BYTES, max_depth=MAX_DEPTH)
     except ValueError as error:
         fault = protocol.error(None, protocol.PARSE_ERROR, f"The message is not JSON: {error}.")
         return JSONResponse(fault, 400)
-    tools = [_report_outcome(reporter), _save_handoff(s, reporter), _search_knowledge(s, reporter)]
+    tools = [
+        _report_outcome(reporter),
+        _ask_human(s, reporter),
+        _save_handoff(s, reporter),
+        _search_knowledge(s, reporter),
+    ]
     if reporter.stage:
         tools.append(_request_agent(reporter))
     said = await protocol.answer(message, tools, INSTRUCTIONS)
@@ -111,6 +146,63 @@ def _report_outcome(reporter: Reporter) -> Tool:
                 "payload": {"type": ["object", "null"]},
             },
             "required": ["outcome"],
+            "additionalProperties": False,
+        },
+        call=call,
+    )
+
+
+def _ask_human(s: Services, reporter: Reporter) -> Tool:
+    async def call(given: Json) -> Said:
+        try:
+            return Said(await reporting.ask(s, reporter, given))
+        except midway.NotAsked as error:
+            return Said(f"Not asked: {error}", wrong=True)
+
+    return Tool(
+        name="ask_human",
+        description=(
+            "Asks a person and waits for the answer, without ending your run. Ask only what you"
+            " cannot find out yourself and cannot go on without; put all that you want to know into"
+            " one call. Where the call fails, call it again with the same words: it is asked once."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "questions": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": 50,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "id": {"type": "string", "description": "Short, such as q1."},
+                            "question": {"type": "string"},
+                            "context": {
+                                "type": "string",
+                                "description": "What one must know to answer.",
+                            },
+                            "options": {
+                                "type": "array",
+                                "items": {
+                                    "type": "object",
+                                    "properties": {
+                                        "label": {"type": "string"},
+                                        "description": {"type": "string"},
+                                        "recommended": {"type": "boolean"},
+                                    },
+                                    "required": ["label"],
+                                    "additionalProperties": False,
+                                },
+                            },
+                            "suggested_answer": {"type": "string"},
+                        },
+                        "required": ["id", "question"],
+                        "additionalProperties": False,
+                    },
+                }
+            },
+            "required": ["questions"],
             "additionalProperties": False,
         },
         call=call,

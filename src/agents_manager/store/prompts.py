@@ -38,6 +38,7 @@ PROMPTS = Rows(
     resume=ResumePoint.model_validate,
     roles=tuple,
     undo=Undo.model_validate,
+    midway=bool,
 )
 _PROMPT = schema.prompt.c
 _IN_ORDER = PROMPTS.select.order_by(_PROMPT.created_at, _PROMPT.id)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy import (
@@ -263,6 +264,7 @@ prompt = Table(
     Column("reminders", Integer, nullable=False, server_default=text("0")),
     *may("reminded_at", be=UtcTime),
     *may("undo", be=Json),
+    Column("midway", Boolean, nullable=False, server_default=false()),
     Index(None, "task_id", "created_at"),
     Index(None, "status", "created_at"),
     Index(None, "type", "status", "responded_at"),
@@ -282,7 +284,7 @@ prompt = Table(
     partial(
         "uq_am_prompt_flow",
         "task_id",
-        where=f"{_OPEN} AND type NOT IN ('choice', 'permission', 'budget')",
+        where=f"{_OPEN} AND NOT midway AND type NOT IN ('choice', 'permission', 'budget')",
     ),
 )
 

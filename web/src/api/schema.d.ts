@@ -1,4 +1,4 @@
-// From openapi.json 1bd0e4bdf5269d1588fb22f264d3fb483cdcc968a68c2720629cb7e84791988e; write it again with: npm run api
+// From openapi.json 003be562987fee646d63d3a37d1110e7e5f1988e68ebaeb0747581832c2ed2a7; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -4429,6 +4429,8 @@ export interface components {
             responded_at: string | null;
             /** Undo Until */
             undo_until: string | null;
+            /** Midway */
+            midway: boolean;
         };
         /**
          * PromptStatus

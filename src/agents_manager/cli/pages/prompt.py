@@ -81,6 +81,8 @@ def page(item: InboxItem, change: Sequence[Block], earlier: Sequence[Prompt]) ->
     when = f"asked {ago(prompt.created_at)}"
     about = f'{prompt.id} · "{one_line(task.title)}" ({short(task.id)}) in {item.project.name}'
     yield Line(f"{about} · {when}", Tone.QUIET)
+    if prompt.midway and prompt.run_id and prompt.status is PromptStatus.PENDING:
+        yield Line(f"Run {short(prompt.run_id)} goes on with the answer.", Tone.QUIET)
     if prompt.note:
         yield Line()
         yield Line(f"Asked again (revision {prompt.revision}): {prompt.note}", Tone.URGENT)

@@ -56,6 +56,7 @@ from agents_manager.domain.event.runs import (
     AgentCancelled,
     AgentCompleted,
     AgentFailed,
+    AgentPaused,
     AgentQueued,
     AgentStarted,
     BudgetGranted,
@@ -147,6 +148,7 @@ Event = Annotated[
     | AgentQueued
     | AgentStarted
     | AgentCompleted
+    | AgentPaused
     | AgentFailed
     | RetryScheduled
     | RetryHastened

@@ -47,6 +47,16 @@ class AgentCompleted(Happening):
         return f"The agent {how} {self.outcome} ({cost})."
 
 
+class AgentPaused(Happening):
+    category = "agent"
+    type: Literal["agent.paused"] = "agent.paused"
+    run: str
+    prompt: str
+
+    def says(self) -> str:
+        return "The agent waits for an answer; its run paused and goes on with it."
+
+
 class AgentFailed(Happening):
     category = "agent"
     level = Level.ERROR

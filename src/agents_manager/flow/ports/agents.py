@@ -94,6 +94,8 @@ class Endpoint:
 
     url: str
     token: str
+    takes_s: float = 60.0
+    """How long it may take to answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

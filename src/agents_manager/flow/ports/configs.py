@@ -77,6 +77,8 @@ class ProjectConfig:
     fail_on_warning: bool
     max_fix_rounds: int
     """How often an agent is asked to mend what failed checks found."""
+    ask_human_s: float
+    """How long an agent waits for an answer before its run pauses."""
     review_agent: str | None
     """The agent that reviews work before people do."""
     roles: Mapping[str, Role]

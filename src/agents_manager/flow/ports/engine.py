@@ -74,14 +74,15 @@ class Ended:
 
     reason: str
     """`exited`, `timeout`, `stalled`, `turns` when it took too many, `cancelled`, `budget`,
-    `interrupted` when the machine was cut off from the database, `lost` when the runner itself was
-    killed, or `refused` when it could not read its job."""
+    `paused` when it did not end though its run pauses, `interrupted` when the machine was cut off
+    from the database, `lost` when the runner itself was killed, or `refused` when it could not read
+    its job."""
     exit_code: int | None
     output_bytes: int
     truncated: bool
 
 
-StopReason = Literal["cancelled", "timeout", "stalled", "budget", "interrupted"]
+StopReason = Literal["cancelled", "timeout", "stalled", "budget", "interrupted", "paused"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,8 @@ class Pulse:
 
     limits: Limits
     output_bytes: int
+    age_s: float = 0.0
+    """Since it was begun."""
 
 
 class Runners(Protocol):

@@ -29,7 +29,7 @@ from agents_manager.flow.comments import Quotes
 from agents_manager.flow.memory.absorb import absorb
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import copying, handoffs, progress, spending
+from agents_manager.flow.runs import copying, handoffs, midway, progress, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
@@ -120,6 +120,7 @@ def fail(
     now = s.clock.now()
     status = _ENDS_AS.get(error.error_class, RunStatus.FAILED)
     tx.runs.update(run_id, status=status, error=error, ended_at=now)
+    midway.withdraw(tx, s, run)
     actor = agent_actor(run)
     if status is RunStatus.CANCELLED:
         tx.events.add(run.task_id, event.AgentCancelled(run=run_id), actor, now)
@@ -181,6 +182,10 @@ def _complete(
         tx.knowledge.helped(run.id)
     if outcome == "plan_complete":
         tx.tasks.update(run.task_id, now, plan=verdict.get("document", ""))
+    if "paused" in verdict:
+        midway.pause(tx, s, tx.runs.get(run.id), verdict["paused"], actor)
+        return
+    midway.withdraw(tx, s, run)
     trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome=outcome)
     fired = Fired(trigger=trigger, payload=payload, inferred=inferred)
     _go_on(tx, s, run, fired, halted=halted)

@@ -8,10 +8,11 @@ from typing import Any
 
 from agents_manager.domain import handoff_text
 from agents_manager.domain import outcome as outcomes
-from agents_manager.domain.ids import RunId
+from agents_manager.domain.ids import PromptId, RunId
 from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT, Pipeline
+from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Project, Task
@@ -20,7 +21,7 @@ from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import checking, handoffs, reports, spending, staging
+from agents_manager.flow.runs import checking, handoffs, midway, reports, spending, staging
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
@@ -60,6 +61,10 @@ async def conclude(
     standing = await _standing(run, task, project, asked, ended, directory, s)
     if standing is not None:
         return standing
+    waits_for = await asyncio.to_thread(reports.paused, directory)
+    if waits_for is not None and ended["reason"] != "cancelled":
+        used = await spending.kept(run, project, directory, s)
+        return {**await _paused(run, task, project, waits_for, s), **used}
     if ended["reason"] in _ENDED_BY:
         error_class, why = _ENDED_BY[ended["reason"]]
         verdict = trouble(ended.get("message") or why, error_class)
@@ -78,6 +83,8 @@ async def conclude(
         await _keep_what_was_told(run, asked, directory, s)
     report = await asyncio.to_thread(reports.read, directory)
     verdict = await _judge(run, task, project, said, report, ended, directory, s)
+    if "paused" in verdict:
+        return {**verdict, **spending.of_turn(run, project, said, s)}
     given = await asyncio.to_thread(handoffs.found, directory, said.final_text)
     given = given or (asked.get("given") if asked else None)
     verdict = await handoffs.held(run, task, project, verdict, given, s)
@@ -194,9 +201,7 @@ async def _judge(
     if run.mode == REVIEW and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
     if isinstance(reading, Nothing):
-        assume = s.configs.of(project).assume_approved
-        text = handoff_text.without(said.final_text)
-        verdict = _infer(run, text, offered, changed, assume_approved=assume)
+        verdict = await _unsaid(run, project, said, offered, changed, s)
     else:
         verdict = _reported(reading, offered, changed)
         verdict |= await staging.held(run, task, project, reading, head, directory, s)
@@ -206,6 +211,26 @@ async def _judge(
     if _hands_over(verdict.get("outcome"), changed, registry.outcomes):
         return await checking.check(run, project, verdict, start, directory, s)
     return verdict
+
+
+async def _paused(run: Run, task: Task, project: Project, prompt_id: str, s: Services) -> Verdict:
+    """Whatever the agent says at the end: it was told that it goes on with the answer."""
+
+    def read(tx: Tx) -> tuple[Prompt, Ground]:
+        return tx.prompts.get(PromptId(prompt_id)), branches.of_run(tx, s, run, task, project)
+
+    prompt, ground = await s.store.read(read)
+    try:
+        start, head = await _settle_work(run, task, project, ground, s)
+    except ImportRefused as error:
+        return trouble(error.message, ErrorClass.BAD_OUTPUT)
+    return {**_waiting(prompt), "start_sha": start, "head_sha": head}
+
+
+def _waiting(prompt: Prompt) -> Verdict:
+    return Verdict(
+        outcome=midway.OUTCOME, payload=dict(prompt.payload), inferred=False, paused=prompt.id
+    )
 
 
 def _failed(said: Said, ended: Ending) -> Verdict | None:
@@ -261,6 +286,19 @@ def _reported(reading: Reported, offered: list[str], changed: bool) -> Verdict:
     payload: dict[str, Any] | None = dict(reading.payload) if reading.payload else None
     text = handoff_text.without(reading.text)
     return Verdict(outcome=reading.name, payload=payload, inferred=False, document=text)
+
+
+async def _unsaid(
+    run: Run, project: Project, said: Said, offered: list[str], changed: bool, s: Services
+) -> Verdict:
+    """What a run came to whose agent did not say. One that was cut off from a question of its own
+    waits for the answer."""
+    asked = await s.store.read(lambda tx: midway.unanswered(tx, run))
+    if asked is not None:
+        return _waiting(asked)
+    assume = s.configs.of(project).assume_approved
+    text = handoff_text.without(said.final_text)
+    return _infer(run, text, offered, changed, assume_approved=assume)
 
 
 def _infer(

@@ -14,13 +14,16 @@ from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets
 from agents_manager.flow.ports import Agent, Ended, Endpoint, Keeping, Reach, Services, Turn, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import brief, gateway, permissions, reports, spending
+from agents_manager.flow.runs import brief, gateway, midway, permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict
 
 CUT_SHORT = {"limit": "limit", "failed": "refused"}
 """How a turn ended that the sandbox cut short, as reasons are called."""
+
+TOOL_S = 60.0
+"""What a tool takes beside waiting for a person; an agent that gives up earlier would ask twice."""
 
 
 async def drive(
@@ -65,7 +68,7 @@ async def drive(
         fresh_prompt=fresh,
         offered=offered,
         reach=await _reach(s, run),
-        report=await _endpoint(s, run, directory) if agent.capabilities.mcp else None,
+        report=await _endpoint(s, run, project, directory) if agent.capabilities.mcp else None,
     )
     try:
         gate = await gateway.endpoint(s, run, agent, directory, past)
@@ -127,6 +130,8 @@ async def _ended(
     asks = agent.capabilities.asks_permission
     async with asyncio.TaskGroup() as group:
         attendants = [group.create_task(spending.watch(s, run_id, agent, number, past))]
+        if agent.capabilities.mcp:
+            attendants.append(group.create_task(midway.attend(s, directory)))
         if asks:
             attendant = permissions.attend(s, run_id, number, directory)
             attendants.append(group.create_task(attendant))
@@ -145,12 +150,13 @@ def earlier(tx: Tx, run: Run) -> int:
     return sum(r.mode == run.mode and not r.never_began for r in before)
 
 
-async def _endpoint(s: Services, run: Run, directory: Path) -> Endpoint | None:
+async def _endpoint(s: Services, run: Run, project: Project, directory: Path) -> Endpoint | None:
     """The agent can always end with words instead: a server may go, or come back elsewhere."""
     if s.reachable.url is None:
         return None
     token = await asyncio.to_thread(reports.new_token, directory)
-    return Endpoint(url=f"{s.reachable.url}/mcp/run/{run.id}", token=token)
+    takes_s = s.configs.of(project).ask_human_s + TOOL_S
+    return Endpoint(url=f"{s.reachable.url}/mcp/run/{run.id}", token=token, takes_s=takes_s)
 
 
 async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:

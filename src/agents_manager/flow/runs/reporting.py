@@ -18,7 +18,7 @@ from agents_manager.errors import RunNotFound, Unauthenticated
 from agents_manager.flow import stages
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import handoffs, lifecycle, reports
+from agents_manager.flow.runs import handoffs, lifecycle, midway, reports
 from agents_manager.flow.runs.prepare import of
 
 CLOSED = "This token opens nothing here: it is that of another run, or its run is over."
@@ -28,7 +28,10 @@ CLOSED = "This token opens nothing here: it is that of another run, or its run i
 class Reporter:
     """An agent that has shown the token of its turn."""
 
+    run_id: RunId
     directory: Path
+    wait_s: float
+    """How long a question of it keeps it waiting."""
     offered: list[str]
     known: Mapping[str, Outcome]
     project_id: ProjectId
@@ -55,7 +58,9 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
     pipeline, stage = await s.store.read(known)
     registry = registry_of(s, project)
     return Reporter(
+        run_id=run.id,
         directory=opened[0],
+        wait_s=s.configs.of(project).ask_human_s,
         offered=registry.offered(pipeline, task.status),
         known=registry.outcomes,
         stage=stage,
@@ -69,6 +74,12 @@ async def report(reporter: Reporter, value: Any) -> Reading:
     if isinstance(reading, Reported):
         await asyncio.to_thread(reports.keep, reporter.directory, reading.name, reading.payload)
     return reading
+
+
+async def ask(s: Services, reporter: Reporter, value: Any) -> str:
+    """What a person answered; NotAsked where nobody is asked."""
+    asker = midway.Asker(reporter.run_id, reporter.directory, reporter.wait_s)
+    return await midway.ask(s, asker, value)
 
 
 async def save_handoff(s: Services, reporter: Reporter, value: Any) -> Sequence[Violation]:

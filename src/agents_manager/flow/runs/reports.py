@@ -14,6 +14,8 @@ from agents_manager.flow.runs import keys
 FILE = "report.json"
 REQUESTS = "requests.json"
 HANDOFF = "handoff.json"
+PAUSE = "pause.json"
+"""Says that the turn ends as one that waits, and for the answer to which question."""
 TOKENS = "report.sha256"
 """Of the tokens that may report."""
 
@@ -45,6 +47,18 @@ def handoff(directory: Path) -> Any:
     """As it was taken; None: none was."""
     try:
         return json.loads((directory / HANDOFF).read_bytes())
+    except FileNotFoundError:
+        return None
+
+
+def pause(directory: Path, prompt_id: str) -> None:
+    _write(directory / PAUSE, {"prompt": prompt_id})
+
+
+def paused(directory: Path) -> str | None:
+    """The question that the turn pauses for; None: it does not."""
+    try:
+        return json.loads((directory / PAUSE).read_bytes())["prompt"]
     except FileNotFoundError:
         return None
 

@@ -69,6 +69,8 @@ class Verdict(TypedDict, total=False):
     """False: nothing was started for this turn, so that it used nothing."""
     over_budget: bool
     """A budget is used up, and an admin is asked for more."""
+    paused: str
+    """The run waits for the answer to this question, and goes on with it."""
     elsewhere: bool
     """The work so far is on another machine only, and an admin is asked."""
     resets_at: str | None

@@ -47,6 +47,9 @@ export function PromptHead({ item, withTask }: { item: InboxItem; withTask: bool
         <Fact icon={<Clock size={13} />}>
           <Ago time={prompt.created_at} />
         </Fact>
+        {open && prompt.midway && (
+          <Fact icon={<Hourglass size={13} />}>its run goes on with your answer</Fact>
+        )}
         {open && prompt.expires_at && (
           <Until from={prompt.created_at} to={prompt.expires_at} soon="expires in" past="expired" />
         )}
