@@ -68,8 +68,9 @@ async def test_it_introduces_itself_and_its_tools(agent: httpx.AsyncClient, run:
     begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert (await agent.post(f"/mcp/run/{run.id}", json=begun)).status_code == 202
     assert (await call(agent, run, "ping"))["result"] == {}
-    report, ask, save, search = (await call(agent, run, "tools/list"))["result"]["tools"]
-    assert [t["name"] for t in (report, ask, save, search)] == TOOLS
+    tools = (await call(agent, run, "tools/list"))["result"]["tools"]
+    assert [tool["name"] for tool in tools] == [*TOOLS, "propose_split"]
+    report, _, save, *_ = tools
     assert "plan_complete" in report["inputSchema"]["properties"]["outcome"]["enum"]
     assert "completed" in save["inputSchema"]["properties"]["outcome"]["enum"]
     assert save["inputSchema"]["properties"]["gotchas"] == {"type": "array"}
@@ -139,16 +140,34 @@ async def test_a_handoff_that_holds_is_kept_and_another_is_told_exactly(
     assert (given["source"], given["value"]) == ("tool", good)
 
 
+async def test_a_split_is_proposed_as_strictly_as_by_an_outcome(
+    agent: httpx.AsyncClient, program: Program, run: Run
+) -> None:
+    async def propose(**arguments: Any) -> tuple[bool, str]:
+        answer = await call(agent, run, "tools/call", name="propose_split", arguments=arguments)
+        return not answer["result"]["isError"], answer["result"]["content"][0]["text"]
+
+    good, said = await propose(reason="Too large.", proposed_phases=[])
+    assert not good
+    assert said.startswith('Not taken: The payload of outcome "propose_split" is not valid')
+    assert reported(program, run) is None
+    phase = {"name": "One", "description": "First.", "complexity": "low"}
+    assert (await propose(reason="Too large.", proposed_phases=[phase]))[0]
+    assert reported(program, run)["outcome"] == "propose_split"
+
+
 async def test_an_agent_of_a_stage_has_others_run_again(
     scene: Scene, stranger: httpx.AsyncClient, program: Program
 ) -> None:
     _, run = await scene.stage("optimized_prompt")
     stranger.headers.update(opened(program, run))
     tools = (await call(stranger, run, "tools/list"))["result"]["tools"]
-    assert [tool["name"] for tool in tools] == [*TOOLS, "request_agent"]
+    assert [tool["name"] for tool in tools] == [*TOOLS, "request_loop_back"]
 
     async def ask(**arguments: Any) -> str:
-        answer = await call(stranger, run, "tools/call", name="request_agent", arguments=arguments)
+        answer = await call(
+            stranger, run, "tools/call", name="request_loop_back", arguments=arguments
+        )
         return answer["result"]["content"][0]["text"]
 
     refused = "Not taken: Nobody may request decide-agent."

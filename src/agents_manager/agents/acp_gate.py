@@ -13,7 +13,10 @@ READS = ("read", "search", "think", "fetch")
 CHANGES = ("edit", "delete", "move")
 COMMAND = "execute"
 SWITCH = "switch_mode"
-OUR_TOOLS = (*("report_outcome", "ask_human", "save_handoff", "search_knowledge", "request_agent"),)
+OUR_TOOLS = (
+    *("report_outcome", "ask_human", "save_handoff", "search_knowledge", "propose_split"),
+    "request_loop_back",
+)
 
 
 class Policy(StrEnum):
