@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
 from agents_manager.flow.views import TaskView
@@ -21,6 +22,7 @@ from agents_manager.testing.scripted_model import (
     Use,
     When,
     asked,
+    claude_write,
 )
 from tests.agents.codex_desk import Desk
 from tests.api.scenes import serving
@@ -119,6 +121,31 @@ async def test_claude_code_waits_longer_than_it_would_by_itself(
         view = await world.wait(task, lambda v: v.run is None, "ended")
     assert [r.outcome for r in view.runs] == ["no_changes"]
     assert "Answer: Moin" in str(account.requests(SCENARIO)[1].body["messages"])
+
+
+@pytest.mark.slow
+async def test_claude_code_has_a_person_asked_for_what_lies_outside(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    asks = {"claude-code": {**SETTINGS, "permissions": "workspace"}}
+    configure(tmp_path, agents=asks)
+    good, bad = tmp_path / "good.txt", tmp_path / "bad.txt"
+    account.script(
+        SCENARIO, [claude_write(good, "x"), claude_write(bad, "x"), done("It is written.")]
+    )
+    async with serving(world.program):
+        task, view = await begun(world)
+        first = view.prompts[0]
+        assert (first.type, first.payload["tool"]) == (PromptType.PERMISSION, "Write")
+        await world.answer(first, {"allow": True})
+        view = await world.wait(
+            task, lambda v: bool(v.prompts) and v.prompts[0].id != first.id, "the other question"
+        )
+        await world.answer(view.prompts[0], {"allow": False})
+        view = await world.wait(task, lambda v: v.run is None, "ended")
+    assert [r.outcome for r in view.runs] == ["no_changes"]
+    assert (good.exists(), bad.exists()) == (True, False)
+    assert "A person did not allow it." in str(account.requests(SCENARIO)[2].body["messages"])
 
 
 async def test_codex_waits_and_is_answered(desk: Desk) -> None:

@@ -74,3 +74,26 @@ def test_only_the_tools_of_the_run(work: Path) -> None:
         why = claude_gate.refusal(tool, {}, work, claude_gate.READS)
         assert why is not None
         assert f"The tool {tool} is not available in this run" in why
+
+
+@pytest.mark.parametrize(
+    ("permissions", "tool", "path", "asks"),
+    [
+        pytest.param("refuse", "Write", "/etc/x", False, id="refused"),
+        pytest.param("workspace", "Write", "/etc/x", True, id="outside"),
+        pytest.param("workspace", "Write", "{work}/x", False, id="inside"),
+        pytest.param("workspace", "Write", "x", False, id="not absolute"),
+        pytest.param("workspace", "Bash", None, False, id="a command"),
+        pytest.param("ask", "Bash", None, True, id="every command"),
+        pytest.param("ask", "Write", "{work}/x", True, id="every change"),
+        pytest.param("ask", "Read", None, False, id="reading"),
+        pytest.param("ask", "CronCreate", None, False, id="not a tool of the run"),
+        pytest.param("ask", claude_gate.PERMISSION, None, False, id="ours"),
+    ],
+)
+def test_whom_a_person_decides_for(
+    work: Path, permissions: str, tool: str, path: str | None, asks: bool
+) -> None:
+    given = {"file_path": path and path.format(work=work)}
+    why = claude_gate.refusal(tool, given, work, TOOLS)
+    assert bool(claude_gate.asked(tool, given, why, TOOLS, permissions)) is asks

@@ -84,20 +84,24 @@ say, in full. Where the outcome's result is a text, it is this one. Nothing else
 
 
 class ClaudeCodeAgent:
-    capabilities = Capabilities(
-        resumes=True,
-        structured_output=True,
-        mcp=True,
-        reports_cost=True,
-        read_only_modes=True,
-        system_prompt=True,
-        interrupts=True,
-    )
     how_to_end = HOW_TO_END
 
     def __init__(self, name: str, config: ClaudeCodeConfig) -> None:
         self._name = name
         self._config = config
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(
+            resumes=True,
+            structured_output=True,
+            mcp=True,
+            reports_cost=True,
+            read_only_modes=True,
+            system_prompt=True,
+            interrupts=True,
+            asks_permission=self._config.permissions != claude_gate.REFUSE,
+        )
 
     @property
     def model(self) -> str | None:
@@ -171,6 +175,8 @@ class ClaudeCodeAgent:
             allowed = tools
         elif not turn.only_reads:
             allowed = tools
+        # A mode that reads is not given more, and without a server there is nobody to ask.
+        refuses = turn.read_only or turn.report is None
         return {
             "workspace": str(turn.workspace),
             "home": str(turn.home),
@@ -183,6 +189,7 @@ class ClaudeCodeAgent:
             "system_prompt": self._config.system_prompt,
             "tools": tools,
             "allowed": allowed,
+            "permissions": claude_gate.REFUSE if refuses else self._config.permissions,
         }
 
     def provider(self) -> Provider | None:

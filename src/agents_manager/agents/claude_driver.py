@@ -91,6 +91,7 @@ class Driver:
     def _options(self, session: str | None) -> ClaudeAgentOptions:
         append: str | None = self._job["system_prompt"]
         schema: dict[str, Any] | None = self._job["schema"]
+        asks = self._job["permissions"] != claude_gate.REFUSE
         return ClaudeAgentOptions(
             cwd=self._workspace,
             model=self._job["model"],
@@ -105,7 +106,8 @@ class Driver:
             verbatim_prompts=True,
             # A file and no argument: arguments can be read by every user of the machine.
             mcp_servers=self._mcp if self._mcp.exists() else {},
-            permission_mode="dontAsk",
+            permission_mode="default" if asks else "dontAsk",
+            permission_prompt_tool_name=claude_gate.PERMISSION if asks else None,
             output_format={"type": "json_schema", "schema": schema} if schema else None,
             tools=self._job["tools"],
             allowed_tools=[*self._job["allowed"], claude_gate.OURS.removesuffix("__")],
@@ -120,15 +122,18 @@ class Driver:
         if asked["hook_event_name"] != "PreToolUse":
             return {}
         tool, given = asked["tool_name"], asked["tool_input"]
-        why = claude_gate.refusal(tool, given, self._workspace, self._job["tools"])
-        if why is None:
+        tools: list[str] = self._job["tools"]
+        why = claude_gate.refusal(tool, given, self._workspace, tools)
+        decides = claude_gate.asked(tool, given, why, tools, self._job["permissions"])
+        if decides is None and why is None:
             return {}
-        self._say(lines.refused(tool, why))
+        if decides is None and why is not None:
+            self._say(lines.refused(tool, why))
         return {
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
-                "permissionDecision": "deny",
-                "permissionDecisionReason": why,
+                "permissionDecision": "deny" if decides is None else "ask",
+                "permissionDecisionReason": decides or why or "",
             }
         }
 

@@ -21,6 +21,9 @@ ENDS = "StructuredOutput"
 SERVER = "agents-manager"
 OURS = f"mcp__{SERVER}__"
 """How the tools begin that we bring along ourselves."""
+PERMISSION = f"{OURS}request_permission"
+"""By which Claude Code has a person asked."""
+REFUSE, ASK = "refuse", "ask"
 
 
 def refusal(
@@ -37,3 +40,15 @@ def refusal(
     if not isinstance(path, str) or not path.startswith("/"):
         return "Name the file by its absolute path."
     return bounds.unwritable(path, workspace)
+
+
+def asked(
+    tool: str, given: Mapping[str, Any], why: str | None, tools: Collection[str], permissions: str
+) -> str | None:
+    """Why a person decides on a call, in the place of the refusal if there is one; None: nobody is
+    asked."""
+    if permissions == REFUSE or tool not in tools or tool not in (*WRITES, COMMAND):
+        return None
+    if why is None:
+        return "Every command and every change is asked for." if permissions == ASK else None
+    return why if str(given.get(WRITES.get(tool, ""))).startswith("/") else None

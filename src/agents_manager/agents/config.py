@@ -154,6 +154,9 @@ class ClaudeCodeConfig(AgentConfig):
     env: tuple[Annotated[str, AfterValidator(_passed_on)], ...] = ()
     """Names of environment variables that are passed on to it, beside the usual ones and those of
     its account."""
+    permissions: Literal["refuse", "workspace", "ask"] = "refuse"
+    """Of runs that work: `refuse`: files outside of the workspace are not written. `workspace`: a
+    person is asked for those. `ask`: a person is asked for every change and every command."""
 
 
 def _codex_setting(key: str) -> str:

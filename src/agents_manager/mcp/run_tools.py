@@ -1,7 +1,11 @@
 """The tools that the agent of a run has. What it gives is held to the same rules as what stands in
 its final message."""
 
-from agents_manager.domain import recall
+import hashlib
+import json
+from typing import cast
+
+from agents_manager.domain import permission, recall
 from agents_manager.domain.handoff import Handoff, HandoffOutcome
 from agents_manager.domain.handoff_faults import told
 from agents_manager.domain.outcome import Malformed
@@ -27,6 +31,8 @@ def of(s: Services, reporter: Reporter) -> list[Tool]:
     ]
     if SPLIT in reporter.offered:
         tools.append(_propose_split(reporter))
+    if reporter.asks_permission:
+        tools.append(_request_permission(s, reporter))
     if reporter.stage:
         tools.append(_request_loop_back(reporter))
     return tools
@@ -217,6 +223,44 @@ def _request_loop_back(reporter: Reporter) -> Tool:
             },
             "required": ["agent", "reason"],
             "additionalProperties": False,
+        },
+        call=call,
+    )
+
+
+def _request_permission(s: Services, reporter: Reporter) -> Tool:
+    """In the form that Claude Code's option `--permission-prompt-tool` takes."""
+
+    async def call(given: Json) -> Said:
+        match given:
+            case {"tool_name": str(tool), "input": dict() as wanted} if tool:
+                pass
+            case _:
+                return Said('Not asked: give "tool_name" and, as an object, "input".', wrong=True)
+        text = json.dumps(given, sort_keys=True)
+        number = str(given.get("tool_use_id") or hashlib.sha256(text.encode()).hexdigest())[:100]
+        asked = permission.of_tool(tool, cast("Json", wanted))
+        allow = await reporting.permission(s, reporter, number, asked)
+        if allow:
+            return Said(json.dumps({"behavior": "allow", "updatedInput": wanted}))
+        why = "A person did not allow it." if allow is False else "Nobody allowed it in time."
+        told = f"{why} Do without it, or end with what you have."
+        return Said(json.dumps({"behavior": "deny", "message": told}))
+
+    return Tool(
+        name="request_permission",
+        description=(
+            "Asks a person whether a tool may be used so. Your program calls it for you; there is"
+            " no use in calling it yourself."
+        ),
+        schema={
+            "type": "object",
+            "properties": {
+                "tool_name": {"type": "string"},
+                "input": {"type": "object"},
+                "tool_use_id": {"type": "string"},
+            },
+            "required": ["tool_name", "input"],
         },
         call=call,
     )

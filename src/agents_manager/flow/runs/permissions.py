@@ -27,6 +27,8 @@ from agents_manager.flow import asking
 from agents_manager.flow.ports import Services, Tx
 
 POLL_S = 0.2
+MOST = 500
+"""Permissions that people are asked for in one run."""
 log = structlog.get_logger()
 
 
@@ -41,6 +43,35 @@ async def attend(s: Services, run_id: RunId, turn: int, directory: Path) -> None
         except (AgentsManagerError, OSError) as error:
             log.warning("permission.not_asked", run=run_id, number=number, error=str(error))
         await asyncio.sleep(POLL_S)
+
+
+async def by_tool(
+    s: Services, run_id: RunId, name: str, wanted: Request, wait_s: float
+) -> bool | None:
+    """Whether a run may do something that its agent asked for by a tool; None: nobody said so in
+    time, and nobody is asked any more."""
+    asked = await s.store.read(lambda tx: _asked(tx, run_id, name))
+    if asked is None:
+        allow = await s.store.write(lambda tx: _ask(tx, s, run_id, name, wanted))
+        if allow is not None:
+            return allow
+    try:
+        async with asyncio.timeout(wait_s):
+            while True:
+                allow = await s.store.read(lambda tx: _decided(tx, run_id, name))
+                if allow is not None:
+                    return allow
+                await asyncio.sleep(POLL_S)
+    except TimeoutError:
+        return await s.store.write(lambda tx: _too_late(tx, s, run_id, name))
+
+
+def _too_late(tx: Tx, s: Services, run_id: RunId, name: str) -> bool | None:
+    """What was said at the last moment counts."""
+    allow, asked = _decided(tx, run_id, name), _asked(tx, run_id, name)
+    if allow is None and asked is not None:
+        asking.close(tx, s, asked, PromptStatus.CANCELLED)
+    return allow
 
 
 async def withdraw(s: Services, run_id: RunId) -> None:
@@ -86,6 +117,8 @@ def _ask(tx: Tx, s: Services, run_id: RunId, name: str, wanted: Request) -> bool
     known = _said_before(tx, run, wanted)
     if known is not None:
         return known
+    if len(_of(tx, run_id)) >= MOST:
+        return False
     task = tx.tasks.get(run.task_id)
     payload = PermissionPayload(
         tool=wanted.tool, action=wanted.action, reason=wanted.reason, request=name

@@ -11,14 +11,17 @@ from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.handoff_faults import Violation
 from agents_manager.domain.ids import ProjectId, RunId
 from agents_manager.domain.outcome import Outcome, Reading, Reported
+from agents_manager.domain.permission import Request
 from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.run import Run
 from agents_manager.domain.stages import request as requests
 from agents_manager.domain.stages.table import BY_ROLE, may_ask
-from agents_manager.errors import RunNotFound, Unauthenticated
+from agents_manager.domain.task import Project
+from agents_manager.errors import InvalidInput, RunNotFound, Unauthenticated
 from agents_manager.flow import stages
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import handoffs, lifecycle, midway, reports
+from agents_manager.flow.runs import handoffs, lifecycle, midway, permissions, reports
 from agents_manager.flow.runs.prepare import of
 
 CLOSED = "This token opens nothing here: it is that of another run, or its run is over."
@@ -37,6 +40,8 @@ class Reporter:
     project_id: ProjectId
     stage: str | None = None
     """The name it has among the stages, of an agent that may have others run again."""
+    asks_permission: bool = False
+    """Whether its agent asks before it does something."""
 
 
 async def enter(s: Services, run_id: str, token: str) -> Reporter:
@@ -65,7 +70,16 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
         known=registry.outcomes,
         stage=stage,
         project_id=project.id,
+        asks_permission=_asks(s, run, project),
     )
+
+
+def _asks(s: Services, run: Run, project: Project) -> bool:
+    try:
+        agent = s.agents.get(run.agent or "", project, run.overrides.together)
+    except InvalidInput:  # It is not configured any more, and at work all the same.
+        return False
+    return agent.capabilities.asks_permission
 
 
 async def report(reporter: Reporter, value: Any) -> Reading:
@@ -80,6 +94,12 @@ async def ask(s: Services, reporter: Reporter, value: Any) -> str:
     """What a person answered; NotAsked where nobody is asked."""
     asker = midway.Asker(reporter.run_id, reporter.directory, reporter.wait_s)
     return await midway.ask(s, asker, value)
+
+
+async def permission(s: Services, reporter: Reporter, name: str, wanted: Request) -> bool | None:
+    """Whether the run may do it; None: nobody said so in time."""
+    turn = f"{reporter.directory.name}.{name}"
+    return await permissions.by_tool(s, reporter.run_id, turn, wanted, reporter.wait_s)
 
 
 async def save_handoff(s: Services, reporter: Reporter, value: Any) -> Sequence[Violation]:
