@@ -19,6 +19,7 @@ from tests.api.scenes import Scene, told
 from tests.knowledge import finding
 from tests.repos import make_repo
 
+CLIENT = {"name": "x", "version": "1"}
 TOOLS = ["report_outcome", "ask_human", "save_handoff", "search_knowledge"]
 
 
@@ -57,14 +58,14 @@ async def report(agent: httpx.AsyncClient, run: Run, **arguments: Any) -> dict[s
 
 
 async def test_it_introduces_itself_and_its_tools(agent: httpx.AsyncClient, run: Run) -> None:
-    asked = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "x"}}
+    asked = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": CLIENT}
     introduced = (await call(agent, run, "initialize", **asked))["result"]
     assert (introduced["protocolVersion"], introduced["capabilities"]) == (
         "2025-03-26",
-        {"tools": {}},
+        {"tools": {"listChanged": False}},
     )
-    ahead = await call(agent, run, "initialize", protocolVersion="2099-01-01")
-    assert ahead["result"]["protocolVersion"] == "2025-06-18"
+    ahead = await call(agent, run, "initialize", **{**asked, "protocolVersion": "2099-01-01"})
+    assert ahead["result"]["protocolVersion"] == "2025-11-25"
     begun = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     assert (await agent.post(f"/mcp/run/{run.id}", json=begun)).status_code == 202
     assert (await call(agent, run, "ping"))["result"] == {}
@@ -291,7 +292,7 @@ async def test_a_report_belongs_to_the_turn_whose_token_it_carries(
         pytest.param(b'{"id": 1, "id": 2}', 400, -32700, id="a key twice"),
         pytest.param(b"[" * 100, 400, -32700, id="too deep"),
         pytest.param(b"\xff", 400, -32700, id="no text"),
-        pytest.param(b"[]", 200, -32600, id="a batch"),
+        pytest.param(b"[]", 400, -32602, id="a batch"),
         pytest.param(b'{"jsonrpc": "2.0", "id": 1, "method": "x"}', 200, -32601, id="method"),
         pytest.param(
             b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "x"}}',
@@ -300,14 +301,15 @@ async def test_a_report_belongs_to_the_turn_whose_token_it_carries(
             id="tool",
         ),
         pytest.param(
-            b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 3}', 200, -32602, id="params"
+            b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 3}', 400, -32602, id="params"
         ),
     ],
 )
 async def test_what_is_no_request_is_refused_in_the_protocols_words(
     agent: httpx.AsyncClient, run: Run, body: bytes, status: int, code: int
 ) -> None:
-    response = await agent.post(f"/mcp/run/{run.id}", content=body)
+    headers = {"Content-Type": "application/json"}
+    response = await agent.post(f"/mcp/run/{run.id}", content=body, headers=headers)
     assert (response.status_code, response.json()["error"]["code"]) == (status, code)
 
 

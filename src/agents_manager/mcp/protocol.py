@@ -1,19 +1,22 @@
-"""The part of MCP that an endpoint with tools and nothing else needs: JSON-RPC 2.0, one message a
-request, answered at once."""
+"""Speaking MCP by its official SDK. Nothing is kept between two messages: each is answered by a
+server that is made for it, with the tools that whoever sent it has."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import version
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
-"""What is spoken here; between them nothing differs that is used."""
-PREFERRED = "2025-06-18"
+from starlette.types import Message, Scope, Send
 
-INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS = -32600, -32601, -32602
-PARSE_ERROR = -32700
+from agents_manager.errors import AgentsManagerError
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
 
 Json = Mapping[str, Any]
+NAME = "agents-manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,72 +33,76 @@ class Tool:
     description: str
     schema: Json
     call: Callable[[Json], Awaitable[Said]]
+    changes: bool = True
+    """Whether calling it may change something."""
 
 
-class RpcError(Exception):
-    def __init__(self, code: int, message: str) -> None:
-        self.code = code
-        super().__init__(message)
+async def load() -> None:
+    """The SDK takes half a second to import, which only those wait for who speak to it."""
+    await asyncio.to_thread(import_module, "mcp.server.lowlevel.server")
 
 
-async def answer(message: Any, tools: Sequence[Tool], instructions: str) -> Json | None:
-    """The response; None to a notification."""
-    match message:
-        case {"jsonrpc": "2.0", "method": str(method), "id": str() | int() as number}:
-            params = message.get("params", {})
-        case {"jsonrpc": "2.0", "method": str()} if "id" not in message:
-            return None
-        case _:
-            return error(None, INVALID_REQUEST, "One JSON-RPC 2.0 request is expected.")
+def server(tools: Sequence[Tool], instructions: str) -> "Server[Any]":
+    import mcp_types as types
+    from mcp.server.lowlevel.server import Server
+    from mcp.shared.exceptions import MCPError
+
+    async def listed(_context: object, _params: object) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.description,
+                    input_schema=dict(tool.schema),
+                    annotations=types.ToolAnnotations(read_only_hint=not tool.changes),
+                )
+                for tool in tools
+            ]
+        )
+
+    async def called(_context: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = next((one for one in tools if one.name == params.name), None)
+        if tool is None:
+            known = ", ".join(one.name for one in tools)
+            raise MCPError(types.INVALID_PARAMS, f"There is no such tool. There are: {known}.")
+        said = await _said(tool, params.arguments or {})
+        text = types.TextContent(type="text", text=said.text)
+        return types.CallToolResult(content=[text], is_error=said.wrong)
+
+    return Server(
+        NAME,
+        version=version("agents-manager"),
+        instructions=instructions,
+        on_list_tools=listed,
+        on_call_tool=called,
+    )
+
+
+async def _said(tool: Tool, given: Json) -> Said:
+    """An error of ours is told to the agent, which can act on it."""
     try:
-        if not isinstance(params, dict):
-            raise RpcError(INVALID_PARAMS, '"params" must be an object.')
-        result = await _result(method, cast("Json", params), tools, instructions)
-    except RpcError as fault:
-        return error(number, fault.code, str(fault))
-    return {"jsonrpc": "2.0", "id": number, "result": result}
+        return await tool.call(given)
+    except AgentsManagerError as error:
+        return Said("\n".join([error.message, *error.details]), wrong=True)
 
 
-def error(number: str | int | None, code: int, message: str) -> Json:
-    return {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+async def answer(
+    tools: Sequence[Tool], instructions: str, scope: Scope, body: bytes, send: Send
+) -> None:
+    """One message over HTTP, whose body was read and bounded before."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+    over = asyncio.Event()
 
-async def _result(method: str, params: Json, tools: Sequence[Tool], instructions: str) -> Json:
-    match method:
-        case "initialize":
-            return _introduction(params, instructions)
-        case "ping":
-            return {}
-        case "tools/list":
-            return {
-                "tools": [
-                    {"name": t.name, "description": t.description, "inputSchema": t.schema}
-                    for t in tools
-                ]
-            }
-        case "tools/call":
-            return await _call(params, tools)
-        case _:
-            raise RpcError(UNKNOWN_METHOD, f'There is no method "{method[:100]}" here.')
+    async def receive() -> Message:
+        if over.is_set():  # It watches for a client that leaves, as we do.
+            await asyncio.Event().wait()
+        over.set()
+        return {"type": "http.request", "body": body, "more_body": False}
 
-
-def _introduction(params: Json, instructions: str) -> Json:
-    asked = params.get("protocolVersion")
-    return {
-        "protocolVersion": asked if asked in VERSIONS else PREFERRED,
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": "agents-manager", "version": version("agents-manager")},
-        "instructions": instructions,
-    }
-
-
-async def _call(params: Json, tools: Sequence[Tool]) -> Json:
-    name, given = params.get("name"), params.get("arguments", {})
-    tool = next((t for t in tools if t.name == name), None)
-    if tool is None:
-        known = ", ".join(t.name for t in tools)
-        raise RpcError(INVALID_PARAMS, f"There is no such tool. There are: {known}.")
-    if not isinstance(given, dict):
-        raise RpcError(INVALID_PARAMS, '"arguments" must be an object.')
-    said = await tool.call(cast("Json", given))
-    return {"content": [{"type": "text", "text": said.text}], "isError": said.wrong}
+    made = server(tools, instructions)
+    manager = StreamableHTTPSessionManager(
+        made, json_response=True, stateless=True, max_request_body_size=len(body) + 1
+    )
+    async with manager.run():
+        await manager.handle_request(scope, receive, send)

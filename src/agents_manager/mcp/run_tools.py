@@ -232,11 +232,9 @@ def _request_permission(s: Services, reporter: Reporter) -> Tool:
     """In the form that Claude Code's option `--permission-prompt-tool` takes."""
 
     async def call(given: Json) -> Said:
-        match given:
-            case {"tool_name": str(tool), "input": dict() as wanted} if tool:
-                pass
-            case _:
-                return Said('Not asked: give "tool_name" and, as an object, "input".', wrong=True)
+        tool, wanted = given.get("tool_name"), given.get("input")
+        if not isinstance(tool, str) or not tool or not isinstance(wanted, dict):
+            return Said('Not asked: give "tool_name" and, as an object, "input".', wrong=True)
         text = json.dumps(given, sort_keys=True)
         number = str(given.get("tool_use_id") or hashlib.sha256(text.encode()).hexdigest())[:100]
         asked = permission.of_tool(tool, cast("Json", wanted))
