@@ -208,13 +208,18 @@ async def _lease(
 def mounts(program: Program) -> "dict[str, ASGIApp]":
     """What a server answers beside the interface for people, by its first folder."""
     # Imported late, as only a server needs it.
+    from agents_manager.api.gate import Tokens
     from agents_manager.api.pace import Pace
     from agents_manager.channels import hooks as answers
     from agents_manager.channels import slack_door, telegram_door
+    from agents_manager.mcp import admin
+    from agents_manager.mcp import server as mcp
 
     s = program.services
+    people = Tokens(admin.app(s), s.store, s.clock, Pace(), s.configs.open_metrics)
     return {
         **for_agents(program),
+        mcp.FOLDER: mcp.app(s, people),
         answers.FOLDER: answers.app(
             s, Pace().take, {"slack": slack_door.app(s), "telegram": telegram_door.app(s)}
         ),

@@ -256,7 +256,8 @@ async def test_nothing_is_open_without_a_token_or_under_another_name(
     told(await stranger.post(path, json=ping, headers=elsewhere), 421, "WrongHost")
     page = {**token, "Origin": "http://evil.example"}
     told(await stranger.post(path, json=ping, headers=page), 403, "NotAllowed")
-    told(await stranger.post("/mcp", json=ping, headers=token), 404, "NotFound")
+    told(await stranger.post("/mcp", json=ping, headers=token), 401, "Unauthenticated")
+    told(await stranger.post("/mcp/x", json=ping, headers=token), 404, "NotFound")
 
 
 async def test_the_token_dies_with_its_run(

@@ -18,7 +18,7 @@ from tests.e2e.test_cli_output import find_out, leaves
 OF_TASK = "an event of its task says who did it"
 LOOKS = "changes nothing of ours"
 UNRECORDED_COMMANDS = {
-    **dict.fromkeys(("serve", "worker", "demo"), "starts a program, which decides nothing"),
+    **dict.fromkeys(("serve", "worker", "demo", "mcp"), "starts a program, which decides nothing"),
     **dict.fromkeys(
         ("service install", "service status", "service remove"), "has the system start a program"
     ),

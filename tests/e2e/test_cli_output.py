@@ -58,7 +58,7 @@ plan:
 ```
 """
 REFERENCE = Path(__file__).parents[2] / "docs/reference/cli.md"
-SERVED = {"serve", "worker", "demo"}
+SERVED = {"serve", "worker", "demo", "mcp"}
 SHARED = {"host drain", "host resume", "host remove"}
 """For machines that share a database: tests/e2e/test_cli_hosts.py."""
 HEAVY = ("alembic", "dbos", "fastapi", "pydantic", "rich", "sqlalchemy", "structlog", "uvicorn")

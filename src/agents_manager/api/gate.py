@@ -21,6 +21,7 @@ PACED = frozenset({"/readyz", METRICS, WEBHOOK})
 LOOKING = frozenset(
     {
         *("/auth/logout", "/api/v1/push"),
+        "/mcp",  # Its tools look at the role themselves.
         *("/api/v1/pipelines/lint", "/api/v1/pipelines/simulate"),
     }
 )

@@ -52,6 +52,7 @@ COMMANDS = {
     "pipeline": Entry("pipeline", "See the pipelines that tasks go through."),
     "licenses": Entry("licenses", "List what others wrote of this program, and their licences."),
     "plugin": Entry("plugin", "See what installed packages add."),
+    "mcp": Entry("mcp", "Give a program of yours tasks, prompts and runs, over MCP."),
 }
 
 

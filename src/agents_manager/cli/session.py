@@ -63,14 +63,14 @@ class Desk:
 
     async def say_if_idle(self, task_id: "TaskId") -> None:
         """Work was left for an engine, and none is there to do it."""
-        if self._has_engine():
+        if self.has_engine():
             return
         if await self.read(lambda tx: tx.effects.open(task_id)):
             self.output.say(IDLE)
 
     async def need_engine_to_stop(self, task_ids: "Iterable[TaskId]") -> None:
         """Refuses to wait for the end of a run that nobody would bring about."""
-        if self._has_engine():
+        if self.has_engine():
             return
         for task_id in task_ids:
             live = await self.read(lambda tx, t=task_id: tx.runs.live(t))
@@ -80,7 +80,7 @@ class Desk:
                     f'Nothing is there to stop run {begun[0]}; start "am serve", then try again.'
                 )
 
-    def _has_engine(self) -> bool:
+    def has_engine(self) -> bool:
         """On Postgres it may be on another machine."""
         from agents_manager.engine import host
 

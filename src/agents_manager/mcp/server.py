@@ -25,9 +25,14 @@ INSTRUCTIONS = (
 )
 
 
-def app(services: Services) -> ASGIApp:
+def app(services: Services, others: ASGIApp | None = None) -> ASGIApp:
+    """`others` answers who is no agent of a run, at the folder itself."""
+
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
+        if others is not None and request.url.path == FOLDER:
+            await others(scope, receive, send)
+            return
         try:
             reporter = await _admitted(services, request)
             body = await http.body(request, MAX_BYTES)
