@@ -1,4 +1,5 @@
-"""The packager's hook: a wheel and a source archive carry the built web app."""
+"""The packager's hook: a wheel and a source archive carry the built web app, a wheel also the
+documentation that the server shows."""
 
 import importlib.util
 import os
@@ -20,6 +21,8 @@ class BuildHook(BuildHookInterface[Any]):
         webbuild = self._webbuild()
         if version != "editable" and self._missing(webbuild):
             webbuild.build(self._place(webbuild))
+        if version != "editable" and self.target_name == "wheel":
+            build_data["force_include"][str(Path(self.root) / "docs")] = "agents_manager/_docs"
 
     def _missing(self, webbuild: ModuleType) -> bool:
         skipped = os.environ.get("AM_SKIP_UI_BUILD") == "1"

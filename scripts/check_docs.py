@@ -1,25 +1,25 @@
 """Checks what a reader of the documentation relies on: short README, links that lead somewhere,
-a complete index of decisions, a changelog, generated pages that fit the code."""
+complete indexes, a changelog, generated pages that fit the code."""
 
-import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import gen_docs
+
+from agents_manager.api.manual import markdown
+from agents_manager.api.manual.book import DECISIONS as DECISIONS_ADDRESS
+from agents_manager.api.manual.book import Book
 
 ROOT = Path(__file__).resolve().parent.parent
 DECISIONS = ROOT / "docs" / "decisions"
 README_LINES = 150
 SKIPPED_FOLDERS = {".agents", ".git", ".venv", ".venv-bench", "node_modules"}
 
-CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(<?([^)\s>]+)")
-ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|#|/", re.IGNORECASE)
-
 
 def main() -> int:
-    problems = [*readme(), *links(), *decisions(), *changelog(), *gen_docs.outdated()]
+    problems = [*readme(), *links(), *listed(), *decisions(), *changelog(), *gen_docs.outdated()]
     print("\n".join(problems) or "Documentation is in order.")
     return 1 if problems else 0
 
@@ -35,12 +35,36 @@ def readme() -> Iterator[str]:
 def links() -> Iterator[str]:
     for page in sorted(ROOT.rglob("*.md")):
         if SKIPPED_FOLDERS.isdisjoint(page.relative_to(ROOT).parts):
-            for target in LINK.findall(CODE.sub("", page.read_text())):
-                if (
-                    not ELSEWHERE.match(target)
-                    and not (page.parent / target.split("#")[0]).exists()
-                ):
+            for target in targets(page):
+                path, _, anchor = target.partition("#")
+                there = (page.parent / path).resolve() if path else page
+                if not there.exists() or (anchor and anchor not in anchors(there)):
                     yield f"{page.relative_to(ROOT)}: the link to {target} leads nowhere."
+
+
+def targets(page: Path) -> Iterator[str]:
+    """Files and headings that a page links to, and pictures that it shows."""
+    tokens = markdown.parse(page.read_text())
+    yield from markdown.pictures(tokens)
+    for _, target in markdown.links(tokens):
+        if target.startswith("#") or not markdown.ELSEWHERE.match(target):
+            yield target
+
+
+@cache
+def anchors(page: Path) -> set[str]:
+    if page.suffix != ".md":
+        return set()
+    return {heading.anchor for heading in markdown.headings(markdown.parse(page.read_text()))}
+
+
+def listed() -> Iterator[str]:
+    """What is in no list is on no reader's way through the site."""
+    book = Book(ROOT / "docs")
+    known = {entry.address for entry in book.order}
+    for address, path in book.pages.items():
+        if address and address not in known and not address.startswith(DECISIONS_ADDRESS):
+            yield f"{path.relative_to(ROOT)} is not listed in docs/README.md."
 
 
 def decisions() -> Iterator[str]:

@@ -31,10 +31,11 @@ curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:4100/api/v1/events/st
 ```
 
 - The server listens on loopback only, unless it has a certificate. Open are `/healthz`,
-  `/readyz`, `/auth/login` and the files of the web app; every other address wants a token (the
-  owner's is in the file `token` of the data directory) or the cookie of a session. Requests under
-  another host name get 421, requests from pages of another origin 403; so do those with a
-  cookie that change something and do not say that they come from our own pages.
+  `/readyz`, `/auth/login`, the files of the web app and the documentation under `/docs`; every
+  other address wants a token (the owner's is in the file `token` of the data directory) or the
+  cookie of a session. Requests under another host name get 421, requests from pages of another
+  origin 403; so do those with a cookie that change something and do not say that they come from
+  our own pages.
 - Bodies are JSON of at most 1 MiB, read strictly: a key that stands there twice, `NaN`, a number
   beyond 64 bits, NUL, half a surrogate pair and more than 32 levels are refused. Unknown fields and
   parameters are refused by name.

@@ -116,11 +116,14 @@ def test_wheel_and_source_archive_carry_it(tmp_path: Path) -> None:
     for name in ("__init__.py", "webbuild.py"):
         shutil.copy(ROOT / "src" / "agents_manager" / name, package / name)
     small_app(checkout / "web")
+    (checkout / "docs").mkdir()
+    (checkout / "docs" / "README.md").write_text("# Documentation\n")
 
     bare = _packed(checkout, "wheel", AM_SKIP_UI_BUILD="1")
     with zipfile.ZipFile(bare) as wheel:
         assert not [name for name in wheel.namelist() if "_ui" in name]
-    _packed(checkout, "wheel:editable")
+    with zipfile.ZipFile(_packed(checkout, "wheel:editable")) as wheel:
+        assert not [name for name in wheel.namelist() if "_docs" in name]
     assert not (package / "_ui").exists()
 
     source = _packed(checkout, "sdist")
@@ -132,6 +135,7 @@ def test_wheel_and_source_archive_carry_it(tmp_path: Path) -> None:
         names = wheel.namelist()
     assert "agents_manager/_ui/index.html" in names
     assert "agents_manager/_ui/assets/app-1a2b.js" in names
+    assert "agents_manager/_docs/README.md" in names
     assert not (unpacked / "web" / "node_modules").exists(), "it was not built again"
 
 

@@ -36,6 +36,11 @@ PAGES = {
     "changes": "tasks/{task}?tab=changes",
     "timeline": "tasks/{task}?tab=timeline",
     "costs of a task": "tasks/{task}?tab=runs",
+    "first page of the documentation": "docs/",
+    "page with pictures": "docs/how-to/web",
+    "page with code and tables": "docs/concepts/pipelines",
+    "search of the documentation": "docs/search?q=sandbox",
+    "no page of the documentation": "docs/gone",
 }
 SIZES = {"desk": (DESKTOP, {}), "phone": (PHONE, {"has_touch": True, "is_mobile": True})}
 

@@ -22,6 +22,7 @@ from agents_manager.api.failures import Failures
 from agents_manager.api.faults import HANDLERS, Edge
 from agents_manager.api.gate import Addresses, Based, Mounted, Tokens
 from agents_manager.api.idempotency import Replies
+from agents_manager.api.manual.door import Docs
 from agents_manager.api.pace import Pace
 from agents_manager.api.routes import (
     access,
@@ -128,6 +129,7 @@ def build(
             Middleware(Mounted, parts=mounts),
             # Streams of events pass it as they are.
             Middleware(GZipMiddleware, minimum_size=SMALL_BYTES, compresslevel=COMPRESSION),
+            Middleware(Docs),
             Middleware(Ui, doors=doors, folder=ui),
             Middleware(
                 Tokens,

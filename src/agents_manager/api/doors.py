@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from agents_manager.errors import InvalidInput
 
 RESERVED = frozenset(
-    {"api", "assets", "auth", "healthz", "mcp", "metrics", "openapi.json", "readyz"}
+    {"api", "assets", "auth", "docs", "healthz", "mcp", "metrics", "openapi.json", "readyz"}
 )
 """First folders of addresses that are not pages of the web app."""
 _HOST = re.compile(r"([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:\d{1,5})?")

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useSearch } from "@tanstack/react-router";
-import { Keyboard, Menu as MenuIcon, Plus, Search } from "lucide-react";
+import { BookOpen, Keyboard, Menu as MenuIcon, Plus, Search } from "lucide-react";
 import { Suspense, useEffect, useState, useSyncExternalStore } from "react";
+import { BASE } from "@/api/client";
 import { connection, startEvents } from "@/api/events";
 import { queries } from "@/api/queries";
 import { NewTask } from "@/features/tasks/NewTask";
@@ -69,6 +70,12 @@ export function Shell() {
               <place.icon size={18} /> {place.label}
             </Link>
           ))}
+          <a
+            href={`${BASE}/docs/`}
+            className="flex h-12 items-center gap-3 rounded-md px-3 hover:bg-hover"
+          >
+            <BookOpen size={18} /> Docs
+          </a>
         </nav>
       </Dialog>
     </div>
@@ -103,10 +110,18 @@ function Rail({ show }: { show: (overlay: Overlay) => void }) {
           )}
         </Link>
       ))}
+      <a
+        href={`${BASE}/docs/`}
+        title="Documentation"
+        className="mt-auto flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-3 hover:bg-hover"
+      >
+        <BookOpen size={16} className="shrink-0" />
+        <span className="flex-1 truncate max-lg:sr-only">Docs</span>
+      </a>
       <button
         type="button"
         onClick={() => show("keys")}
-        className="mt-auto flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-3 hover:bg-hover"
+        className="flex h-8 items-center gap-2.5 rounded-md px-2 text-ink-3 hover:bg-hover"
       >
         <Keyboard size={16} className="shrink-0" />
         <span className="flex-1 text-left max-lg:sr-only">Keys</span>

@@ -1,0 +1,1 @@
+"""The documentation as pages of the server, under /docs."""
