@@ -136,6 +136,10 @@ class HostNotFound(NotFound):
     """There is no such machine."""
 
 
+class ScheduleNotFound(NotFound):
+    """There is no such schedule."""
+
+
 class Conflict(AgentsManagerError):
     """The request does not fit the present state."""
 

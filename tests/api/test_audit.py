@@ -12,7 +12,7 @@ from agents_manager.api.app import Application
 from agents_manager.api.gate import COOKIE
 from agents_manager.bootstrap import Program
 from agents_manager.domain.audit import Deed, Entry
-from agents_manager.domain.task import Task
+from agents_manager.domain.task import Project, Task
 from agents_manager.flow import access, audit
 from agents_manager.flow.ports import Tx
 from agents_manager.store import append_only
@@ -48,6 +48,7 @@ UNRECORDED = {
     "POST /api/v1/tasks/{task_id}/documents/{name}/commit": OF_TASK,
     "POST /api/v1/tasks/{task_id}/grant": OF_TASK,
     "POST /api/v1/tasks/{task_id}/move": OF_TASK,
+    "PUT /api/v1/tasks/{task_id}/start-time": OF_TASK,
     "POST /api/v1/tasks/{task_id}/phases/order": OF_TASK,
     "POST /api/v1/tasks/{task_id}/phases/{number}/skip": OF_TASK,
     "POST /api/v1/tasks/{task_id}/retry-hook": OF_TASK,
@@ -135,8 +136,10 @@ async def everything(office: Office, token: str) -> set[str]:
     task = await office.scene.task()
     for operation, deed, path, sent in await _of_knowledge(office, task):
         then(operation, deed, path, json=sent)
+    for operation, deed, path, sent in _of_schedules(project):
+        then(operation, deed, path, json=sent)
     then(f"DELETE {API}/tasks/{{task_id}}", Deed.TASK_DELETED, f"{API}/tasks/{task.id}")
-    then(f"DELETE {API}/projects/{one}", Deed.PROJECT_REMOVED, of)
+    then(f"DELETE {API}/projects/{one}", Deed.PROJECT_REMOVED, of, params={"force": True})
     then("POST /auth/login", Deed.LOGIN, json={"token": token})
     for operation, deed, path, sent in wanted:
         await does(operation, deed, path, **sent)
@@ -167,6 +170,19 @@ async def _of_knowledge(office: Office, task: Task) -> list[tuple[str, Deed, str
         (f"POST {one}/retire", Deed.KNOWLEDGE_RETIRED, f"{node}/retire", {"reason": "No"}),
         (f"POST {all_of}/import", Deed.KNOWLEDGE_IMPORTED, f"{at}/import", document),
         (f"POST {blocker}/resolve", Deed.BLOCKER_RESOLVED, resolve, {}),
+    ]
+
+
+def _of_schedules(project: Project) -> list[tuple[str, Deed, str, dict[str, Any]]]:
+    every, one, tidy = f"{API}/schedules", f"{API}/schedules/{{schedule_id}}", f"{API}/schedules/T"
+    new = {"project": project.id, "name": "T", "rule": "weekdays", "task": {"title": "Tidy"}}
+    return [
+        (f"POST {every}", Deed.SCHEDULE_ADDED, every, new),
+        (f"PATCH {one}", Deed.SCHEDULE_EDITED, tidy, {"start": True}),
+        (f"POST {one}/run", Deed.SCHEDULE_RUN, f"{tidy}/run", {}),
+        (f"POST {one}/pause", Deed.SCHEDULE_PAUSED, f"{tidy}/pause", {}),
+        (f"POST {one}/resume", Deed.SCHEDULE_RESUMED, f"{tidy}/resume", {}),
+        (f"DELETE {one}", Deed.SCHEDULE_REMOVED, tidy, {}),
     ]
 
 

@@ -185,6 +185,26 @@ def _use_idle_tasks(run: Callable[..., Any]) -> None:
     assert run("context", id=idle)["user_request"] == "Idle"
     run("task", "grant", id=idle)
     run("task", "cancel", "--reason", "nobody wants it", id=idle)
+    _use_schedules(run)
+
+
+def _use_schedules(run: Callable[..., Any]) -> None:
+    rule = ("--rule", "weekdays at 09:00", "--zone", "Europe/Berlin", "--title", "Tidy {date}")
+    added = run("schedule", "add", "Tidy", *rule, "--pipeline", "simple", "--until", "2050-01-01")
+    assert (added["state"], added["start"], added["fired"]) == ("active", False, 0)
+    assert run("schedule", "edit", "--times", "3", id="Tidy")["most"] == 3
+    task = run("schedule", "run-now", id="Tidy")["task"]
+    assert task["title"].startswith("Tidy 20")
+    shown = run("schedule", "show", id="Tidy")
+    assert (len(shown["next"]), shown["firings"][0]["task_id"]) == (3, task["id"])
+    run("schedule", "pause", id="Tidy")
+    assert [one["state"] for one in run("schedule", "list")] == ["paused"]
+    run("schedule", "resume", id="Tidy")
+    run("schedule", "remove", id="Tidy")
+    later = run("task", "start", "--at", "2050-01-01T09:00+01:00", id=task["id"])["task"]
+    assert later["starts_at"] == "2050-01-01T08:00:00.000Z"
+    assert run("task", "start", "--at", "never", id=task["id"])["task"]["starts_at"] is None
+    run("task", "delete", id=task["id"])
 
 
 def _use_comments(run: Callable[..., Any], task: str) -> None:

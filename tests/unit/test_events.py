@@ -29,6 +29,7 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "BudgetScope": "task",
         "float | None": None,
         "<class 'datetime.datetime'>": "2026-11-15T12:00:00Z",
+        "datetime.datetime | None": "2026-11-15T12:00:00Z",
         "str | None": text,
         "int | None": 3,
         "tuple[str, ...]": [text],

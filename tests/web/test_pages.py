@@ -14,6 +14,7 @@ PAGES = {
     "inbox": "inbox",
     "board": "board",
     "tasks": "tasks",
+    "schedules": "schedules",
     "runs": "runs",
     "knowledge": "knowledge",
     "graph of knowledge": "knowledge/graph",

@@ -101,6 +101,12 @@ const hosts = createRoute({
   component: lazyRouteComponent(() => import("@/features/hosts/Hosts"), "Hosts"),
 });
 
+const schedules = createRoute({
+  getParentRoute: () => frame,
+  path: "/schedules",
+  component: lazyRouteComponent(() => import("@/features/schedules/Schedules"), "Schedules"),
+});
+
 const runs = createRoute({
   getParentRoute: () => frame,
   path: "/runs",
@@ -229,6 +235,7 @@ const tree = root.addChildren([
     task,
     runs,
     hosts,
+    schedules,
     knowledge,
     finding,
     knowledgeGraph,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from agents_manager.domain.issue import MAX_LABEL, MAX_NUMBERS, State
 from agents_manager.domain.knowledge import NodeKind, NodeState
@@ -16,6 +16,12 @@ Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Tags = Annotated[list[Short], Field(max_length=50)]
 Criteria = Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=100)]
 Dependencies = Annotated[list[Short], Field(max_length=100)]
+
+Moment = Annotated[AwareDatetime, Field(strict=False)]
+"""With its offset, such as 2026-12-01T09:00:00+01:00."""
+
+Rule = Annotated[str, Field(max_length=200)]
+"""Five fields as cron has them, or words such as `every day at 09:00`."""
 
 FilePath = Annotated[str, Field(min_length=1, max_length=4096)]
 
@@ -117,6 +123,74 @@ class NewTask(Form):
     acceptance_criteria: Criteria = []
     dependencies: Dependencies = []
     pipeline: Short | None = None
+    starts_at: Moment | None = None
+    """When the engine starts it; null: somebody does."""
+
+
+class StartTime(Form):
+    at: Moment | None
+    """Null: the engine does not start it."""
+    expect_version: Count | None = None
+
+
+class NewScheduledTask(Form):
+    title: str
+    """`{date}` in it becomes the day."""
+    description: str = ""
+    objective: str = ""
+    type: Short = "feature"
+    priority: Short = "medium"
+    size: Short = "medium"
+    complexity: Short = "medium"
+    tags: Tags = []
+    acceptance_criteria: Criteria = []
+    pipeline: Short | None = None
+
+
+class NewSchedule(Form):
+    project: Short
+    """Name or id."""
+    name: Short
+    rule: Rule
+    zone: Short = "UTC"
+    """Such as Europe/Berlin: the clock that the rule goes by."""
+    task: NewScheduledTask
+    start: bool = False
+    """Whether tasks are started, which spends money, or only created."""
+    when_open: Literal["skip", "queue"] = "skip"
+    """Whether a period is skipped while the task of the last one is open."""
+    until: Moment | None = None
+    most: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How many tasks it makes in all; null: no end."""
+
+
+class ScheduledTaskEdit(Form):
+    """What is left out stays as it is."""
+
+    title: str = ""
+    description: str = ""
+    objective: str = ""
+    type: Short = ""
+    priority: Short = ""
+    size: Short = ""
+    complexity: Short = ""
+    tags: Tags = []
+    acceptance_criteria: Criteria = []
+    pipeline: Short | None = None
+
+
+class ScheduleEdit(Form):
+    """What is left out stays as it is."""
+
+    project: Short = ""
+    name: Short = ""
+    rule: Rule = ""
+    zone: Short = ""
+    task: ScheduledTaskEdit = ScheduledTaskEdit()
+    start: bool = False
+    when_open: Literal["skip", "queue"] = "skip"
+    until: Moment | None = None
+    most: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
 class TaskImport(Form):
@@ -321,6 +395,11 @@ class FileQuery(ChangesQuery):
 class ProjectQuery(Query):
     project: Short | None = None
     """Name or id; all unless given."""
+
+
+class PreviewQuery(Query):
+    rule: Rule
+    zone: Short = "UTC"
 
 
 class InboxQuery(PageQuery):

@@ -166,6 +166,8 @@ class Task(Out):
     version: int
     created_at: datetime
     updated_at: datetime
+    starts_at: datetime | None
+    """When the engine starts it; null: somebody does."""
 
 
 class AgentError(Out):

@@ -4,6 +4,8 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
+import click
+
 from agents_manager.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,6 +37,13 @@ def text(file: BinaryIO, most: int = MAX_BYTES) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         where = f"line {line}, byte {error.start}"
         raise InvalidInput(f"{_name(file)} is not UTF-8 text ({where}).") from None
+
+
+def one_of(given: str | None, file: BinaryIO | None) -> str | None:
+    """A description that was given, or stands in a file."""
+    if given is not None and file is not None:
+        raise click.UsageError("Give --description or --description-file, not both.")
+    return text(file) if file is not None else given
 
 
 def name(file: BinaryIO) -> str:

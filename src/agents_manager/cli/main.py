@@ -25,6 +25,7 @@ COMMANDS = {
     "init": Entry("init", "Make .agents-manager in a repository, to begin with."),
     "project": Entry("project", "Register repositories."),
     "task": Entry("task", "Create, start, move and look at tasks."),
+    "schedule": Entry("schedule", "Have tasks made again and again, by a rule."),
     "prompt": Entry("prompt", "See and answer what agents ask."),
     "review": Entry("review", "Approve the work of a task, or send it back."),
     "comment": Entry("comment", "Say something about a task; its next run is told."),

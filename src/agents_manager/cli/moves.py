@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agents_manager.cli import arguments, completing, session
+from agents_manager.cli import arguments, completing, session, times
 from agents_manager.cli.render import Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agents_manager.domain.ids import TaskId
     from agents_manager.domain.task import Task
     from agents_manager.flow.ports import Tx
@@ -17,10 +19,23 @@ if TYPE_CHECKING:
 
 @click.command()
 @arguments.task
+@click.option(
+    "--at",
+    type=times.MomentOrNever(),
+    metavar="TIME",
+    help="Have the engine do it then, in the zone of this machine; never: not any more.",
+)
 @session.command
-async def start(desk: Desk, task: str) -> None:
-    """Make the one move by hand that goes on from here."""
-    await _move(desk, task)
+async def start(desk: Desk, task: str, at: "datetime | str | None") -> None:
+    """Make the one move by hand that goes on from here, at once or at a time."""
+    if at is None:
+        await _move(desk, task)
+        return
+    from agents_manager.flow import later
+
+    when = None if isinstance(at, str) else at
+    found = await later.set_time(desk.services, task, when, desk.actor)
+    await show_result(desk, found.id, "Starts later:" if when else "Starts by hand:")
 
 
 @click.command()
@@ -74,6 +89,8 @@ async def show_result(desk: Desk, task_id: "TaskId", done: str) -> None:
         Line(f"{done} {name} ({view.task.status})."),
         Line(f"Next: {one_line(view.next_mover.text)}", Tone.QUIET),
     ]
+    if view.task.starts_at is not None:
+        page.append(Line(f"That is {times.told(view.task.starts_at)}.", Tone.QUIET))
     desk.output.show(view, lambda: page)
     await desk.say_if_idle(view.task.id)
 

@@ -4,7 +4,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import arguments, completing, files, moves, session, task_edit, task_files
+from agents_manager.cli import (
+    arguments,
+    completing,
+    files,
+    moves,
+    session,
+    task_edit,
+    task_files,
+    times,
+)
 from agents_manager.cli.render import Block
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
@@ -59,6 +68,12 @@ for command in (task_files.export, task_files.import_, task_files.clean):
     help="Several times.",
 )
 @click.option("--start", is_flag=True, help="Start it at once.")
+@click.option(
+    "--at",
+    type=times.Moment(),
+    metavar="TIME",
+    help="Have the engine start it then, such as 2026-12-01T09:00, in the zone of this machine.",
+)
 @session.command
 async def create(
     desk: Desk,
@@ -72,12 +87,12 @@ async def create(
     """Create a task."""
     from agents_manager.flow import tasks
 
-    if description is not None and description_file is not None:
-        raise click.UsageError("Give --description or --description-file, not both.")
-    text = files.text(description_file) if description_file else description or ""
+    if start and fields["at"]:
+        raise click.UsageError("Give --start or --at, not both.")
     new = tasks.NewTask(
         title=title,
-        description=text,
+        description=files.one_of(description, description_file) or "",
+        starts_at=fields["at"],
         objective=fields["objective"],
         type=fields["kind"],
         priority=fields["priority"],

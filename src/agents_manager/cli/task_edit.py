@@ -52,14 +52,10 @@ async def edit(
     lists["dependencies"] = given["depends_on"]
     if any(lists[name] for name in clear):
         raise click.UsageError(f"Give --clear {clear[0]} or what it shall hold, not both.")
-    if description_file is not None and given["description"] is not None:
-        raise click.UsageError("Give --description or --description-file, not both.")
     words = ("title", "objective", "priority", "size", "complexity")
     changes = {name: given[name] for name in words}
     changes["type"] = given["type_"]
-    changes["description"] = (
-        files.text(description_file) if description_file else given["description"]
-    )
+    changes["description"] = files.one_of(given["description"], description_file)
     changes |= {LISTS[name]: value for name, value in lists.items() if value or name in clear}
     changes = {name: value for name, value in changes.items() if value is not None}
     if not changes:

@@ -75,6 +75,8 @@ class Task:
     version: int
     created_at: datetime
     updated_at: datetime
+    starts_at: datetime | None = None
+    """When the engine starts it; None: somebody does. A task that was moved has none."""
 
 
 class ArtifactType(StrEnum):

@@ -73,19 +73,27 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
         delayed = first.status == "pending" and first.due_at > now
         text = f"The engine performs {first.kind}."
         yield _timer(first) if delayed else Mover("effect", text, first.id)
-    heeds = heeds_dependencies(pipeline, task.status)
-    waiting = facts.unresolved(tx, task) if heeds else []
-    blocked = tx.knowledge.blocking(task.id) if heeds else []
-    if blocked:
-        yield Mover("dependency", " ".join(facts.blocked_by(tx, task)), blocked[0].task_id)
-    if waiting:
-        titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
-        yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)
+    yield from _held_up(tx, task, pipeline, now)
     ways = by_hand(pipeline, task.status)
     named = ", ".join(t.title for t in ways)
     if ways and (not may_strand(pipeline, task.status) or _left_so(tx, task)):
         yield Mover("person", f"Somebody moves it by hand: {named}.")
     yield Mover("nobody", _forsaken(task, pipeline, named))
+
+
+def _held_up(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[Mover]:
+    """What a task that nobody has moved yet waits for."""
+    if task.starts_at is not None and task.starts_at > now:
+        yield Mover("timer", f"It starts at {task.starts_at:%Y-%m-%d %H:%M:%S} UTC.")
+    heeds = heeds_dependencies(pipeline, task.status)
+    for blocker in tx.knowledge.blocking(task.id)[:1] if heeds else ():
+        yield Mover("dependency", " ".join(facts.blocked_by(tx, task)), blocker.task_id)
+    waiting = facts.unresolved(tx, task) if heeds else []
+    if waiting:
+        titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
+        yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)
+    if task.starts_at is not None:
+        yield Mover("timer", "The engine starts it: its time has come.")
 
 
 def may_strand(pipeline: Pipeline, status: str) -> bool:

@@ -16,6 +16,7 @@ from agents_manager.flow import (
     audit,
     blockers,
     edits,
+    firing,
     pipelines,
     places,
     sharing,
@@ -112,10 +113,7 @@ async def remove_project(
         with_runs = [(task, tx.runs.of_task(task.id)) for task in gone]
         for task in gone:
             _delete(tx, s, task, actor)
-        for pipeline in tx.pipelines.all():
-            if pipeline.id.endswith(f"{pipelines.OF}{project.id}"):
-                tx.pipelines.delete(pipeline.id)
-        tx.projects.delete(project.id)
+        _forget(tx, s, project)
         summary = f'removed project "{project.name}" with {len(gone)} tasks and their record'
         said = {"project": project.name, "id": project.id, "path": project.path, "tasks": len(gone)}
         audit.note(tx, s.clock.now(), actor, Deed.PROJECT_REMOVED, summary, **said)
@@ -128,6 +126,16 @@ async def remove_project(
     cleared = ours and left[-1] is None
     told = tuple(dict.fromkeys(why for why in left if why))
     return Removed(project, len(gone), told, cleared=cleared)
+
+
+def _forget(tx: Tx, s: Services, project: Project) -> None:
+    """Its tasks are gone; its schedules stay, for another project to have."""
+    for pipeline in tx.pipelines.all():
+        if pipeline.id.endswith(f"{pipelines.OF}{project.id}"):
+            tx.pipelines.delete(pipeline.id)
+    for schedule in tx.schedules.all(project.id):
+        firing.halt(tx, s, schedule, f'Project "{project.name}" was removed.')
+    tx.projects.delete(project.id)
 
 
 async def _forget_clone(s: Services, project: Project) -> str | None:

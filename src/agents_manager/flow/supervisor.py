@@ -14,6 +14,8 @@ from agents_manager.domain.task import EffectRow, Project
 from agents_manager.errors import AgentsManagerError, NotFound, TaskNotFound
 from agents_manager.flow import (
     admission,
+    firing,
+    later,
     liveness,
     patience,
     places,
@@ -41,7 +43,8 @@ async def run(s: Services) -> None:
     watchdog = Watchdog()
     next_look = next_hosts = loop.time()
     while True:
-        await _safely(lambda: timers.fire(s))
+        for one in TIMERS:
+            await _safely(lambda one=one: one(s))
         if s.here is not None and loop.time() >= next_hosts:
             next_hosts = loop.time() + BEAT_S
             await _safely(lambda: takeover.look(s))
@@ -160,6 +163,11 @@ def _tell(tx: Tx, s: Services, effect: EffectRow, reason: str) -> bool:
     return True
 
 
+TIMERS: tuple[Callable[[Services], Awaitable[object]], ...] = (
+    timers.fire,
+    firing.fire,
+    later.fire,
+)
 LOOKS: tuple[Callable[[Services], Awaitable[object]], ...] = (
     repairs.processes,
     repairs.runs,
@@ -167,4 +175,5 @@ LOOKS: tuple[Callable[[Services], Awaitable[object]], ...] = (
     disk,
     worktrees,
     freshness.look,
+    firing.mend,
 )

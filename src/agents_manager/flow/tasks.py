@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agents_manager.domain import event, fields
+from agents_manager.domain import event, fields, recurrence
 from agents_manager.domain.audit import Deed
 from agents_manager.domain.effects import StopAgent
 from agents_manager.domain.guards import Fired
@@ -56,6 +56,8 @@ class NewTask:
     acceptance_criteria: Sequence[str] = ()
     dependencies: Sequence[str] = ()
     pipeline: str | None = None
+    starts_at: datetime | None = None
+    """When the engine starts it; None: somebody does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,12 +156,17 @@ async def create(
     task_id = TaskId(s.ids.new() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16])
     pipeline_id = await chosen(s, project, new.pipeline, words["type"])
     now = s.clock.now()
+    starts_at = recurrence.to_come(new.starts_at, now)
 
     def write(tx: Tx) -> Task:
         with suppress(TaskNotFound):
             return tx.tasks.get(task_id)
         settled = {**words, "dependencies": edits.dependencies(tx, words["dependencies"])}
-        return add(tx, project, task_id, settled, pipeline_id, actor, now)
+        task = add(tx, project, task_id, settled, pipeline_id, actor, now, starts_at)
+        if starts_at is not None:
+            only_way(tx, task)
+            tx.events.add(task.id, event.StartSet(at=starts_at), actor, now)
+        return task
 
     return await s.store.write(write)
 
@@ -172,9 +179,10 @@ def add(
     pipeline_id: str,
     actor: Actor,
     now: datetime,
+    starts_at: datetime | None = None,
 ) -> Task:
     """Writes a task whose words are settled; it stays where its pipeline begins until somebody
-    moves it."""
+    moves it, or its time has come."""
     pipeline = tx.pipelines.get(pipeline_id)
     task = Task(
         id=task_id,
@@ -187,6 +195,7 @@ def add(
         version=1,
         created_at=now,
         updated_at=now,
+        starts_at=starts_at,
     )
     tx.tasks.add(task)
     created = event.TaskCreated(title=task.title, pipeline=pipelines.plain(pipeline.id))
@@ -226,7 +235,7 @@ async def move(
 
     def write(tx: Tx) -> Task | Stopping | Refused:
         task = tx.tasks.find(task_id)
-        fired = _only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to)
+        fired = only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to)
         transitions.expect(task, expect_version)
         live = tx.runs.live(task.id)
         then = _after_the_stop(tx, s, task, fired, actor, stop=stop, force=force) if live else None
@@ -293,7 +302,7 @@ def _order_stop(
     planning.add(tx, s, task, order, effect_id, entry.id, position, Policy.BEST_EFFORT)
 
 
-def _only_way(tx: Tx, task: Task) -> Fired:
+def only_way(tx: Tx, task: Task) -> Fired:
     """`start`: the one manual move that does not end the task."""
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     ways = onward(pipeline, task.status)

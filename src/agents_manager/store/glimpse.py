@@ -20,6 +20,7 @@ RUNS = (
 )
 PROJECTS = "SELECT name, path FROM am_project ORDER BY name LIMIT 200"
 HOSTS = "SELECT name, state FROM am_host ORDER BY name LIMIT 200"
+SCHEDULES = "SELECT name, rule FROM am_schedule ORDER BY name LIMIT 200"
 PIPELINES = "SELECT DISTINCT id FROM am_pipeline ORDER BY id LIMIT 200"
 DOCUMENTS = "SELECT document FROM am_pipeline ORDER BY created_at DESC LIMIT 50"
 

@@ -77,6 +77,7 @@ task = Table(
     *must("version", be=Integer),
     *must("created_at", "updated_at", be=UtcTime),
     Column("objective", Prose, nullable=False, server_default=text("''")),
+    *may("starts_at", be=UtcTime),
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
     ),
@@ -87,6 +88,42 @@ task = Table(
     Index(None, "project_id", "pipeline_id", "pipeline_version", "status"),
     Index(None, "updated_at", "id"),
     Index(None, "project_id", "updated_at", "id"),
+    # Looked at every second, and most tasks have no such time.
+    partial("ix_am_task_starts", "starts_at", where="starts_at IS NOT NULL", unique=False),
+)
+
+# Without references: it outlives its project and the tasks that it made.
+schedule = Table(
+    "am_schedule",
+    metadata,
+    own_id(),
+    *must("project_id", be=Id),
+    *must("project", "name", be=Prose),
+    *must("rule", "zone"),
+    *must("template", be=Json),
+    *must("start", be=Boolean),
+    *must("when_open", "state"),
+    *may("reason", be=Prose),
+    *may("next_at", "until", be=UtcTime),
+    *may("most", be=Integer),
+    *must("fired", be=Integer),
+    *may("last_task_id", be=Id),
+    *must("created_by", be=Prose),
+    *must("created_at", "updated_at", be=UtcTime),
+    UniqueConstraint("project_id", "name"),
+    Index(None, "next_at"),
+)
+
+# The periods that a schedule had: each of them once.
+firing = Table(
+    "am_firing",
+    metadata,
+    Column("schedule_id", Id, ForeignKey("am_schedule.id", ondelete="CASCADE"), primary_key=True),
+    Column("period", UtcTime, primary_key=True),
+    *must("came"),
+    *may("task_id", be=Id),
+    *may("by", be=Prose),
+    *must("time", be=UtcTime),
 )
 
 dependency = Table(

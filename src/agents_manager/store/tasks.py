@@ -20,6 +20,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.errors import NotFound, StaleTask, TaskNotFound
 from agents_manager.store import knowledge_gone, schema
+from agents_manager.store.columns import UtcTime
 from agents_manager.store.idle import IDLE
 from agents_manager.store.rows import Rows, older
 from agents_manager.store.statements import Session
@@ -59,6 +60,9 @@ _DEPENDING = (
     TASKS.select.join(schema.dependency, _DEPENDENCY.task_id == _TASK.id)
     .where(_DEPENDENCY.depends_on == bindparam("wanted"))
     .order_by(_TASK.created_at, _TASK.id)
+)
+_DUE = TASKS.select.where(_TASK.starts_at <= bindparam("now", type_=UtcTime())).order_by(
+    _TASK.starts_at, _TASK.id
 )
 _OF_PIPELINE = TASKS.select.where(_TASK.pipeline_id == bindparam("wanted")).order_by(
     _TASK.created_at, _TASK.id
@@ -160,6 +164,7 @@ class Tasks:
                 "status": to,
                 "version": task.version + 1,
                 "updated_at": now,
+                "starts_at": None,
             },
         )
         if moved is None:
@@ -173,6 +178,9 @@ class Tasks:
         if "dependencies" in fields:
             self._session.run(_DROP_DEPENDENCIES, {"b_id": task_id})
             self._depend(task_id, fields["dependencies"])
+
+    def due(self, now: datetime) -> list[Task]:
+        return TASKS.all(self._session, _DUE, {"now": now})
 
     def depending_on(self, task_id: TaskId) -> list[Task]:
         return TASKS.all(self._session, _DEPENDING, {"wanted": task_id})

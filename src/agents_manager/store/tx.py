@@ -37,6 +37,7 @@ from agents_manager.store.prompts import Prompts
 from agents_manager.store.pulls import Pulls
 from agents_manager.store.retention import Retention
 from agents_manager.store.runs import Runs
+from agents_manager.store.schedules import Schedules
 from agents_manager.store.standing import Standing
 from agents_manager.store.statements import Session
 from agents_manager.store.tasks import Histories, Tasks
@@ -72,6 +73,7 @@ class Tx:
         self.knowledge = Knowledge(session)
         self.standing = Standing(session)
         self.outputs = Outputs(session)
+        self.schedules = Schedules(session)
 
     def _note(self) -> None:
         self.wrote = True

@@ -1,4 +1,5 @@
 import {
+  CalendarClock,
   ChartColumn,
   CircleDollarSign,
   Columns3,
@@ -18,6 +19,7 @@ interface Place {
     | "/inbox"
     | "/board"
     | "/tasks"
+    | "/schedules"
     | "/runs"
     | "/knowledge"
     | "/pipelines"
@@ -34,6 +36,7 @@ export const PLACES: Place[] = [
   { to: "/inbox", label: "Inbox", icon: Inbox, key: "i" },
   { to: "/board", label: "Board", icon: Columns3, key: "b" },
   { to: "/tasks", label: "Tasks", icon: List, key: "t" },
+  { to: "/schedules", label: "Schedules", icon: CalendarClock, key: "d" },
   { to: "/runs", label: "Runs", icon: Play, key: "r" },
   { to: "/knowledge", label: "Knowledge", icon: Lightbulb, key: "k" },
   { to: "/pipelines", label: "Pipelines", icon: Workflow, key: "p" },

@@ -146,6 +146,14 @@ from agents_manager.api.pages.runs import (
     Transcript,
     Violation,
 )
+from agents_manager.api.pages.schedules import (
+    Firing,
+    Preview,
+    Schedule,
+    ScheduledTask,
+    Schedules,
+    ScheduleView,
+)
 from agents_manager.api.pages.stages import (
     LoopBackSeen,
     RetrySeen,
@@ -232,6 +240,7 @@ __all__ = [
     "FileNote",
     "Finding",
     "Finished",
+    "Firing",
     "FirstPass",
     "FoundNode",
     "FoundNodes",
@@ -294,6 +303,7 @@ __all__ = [
     "Pipelines",
     "Plugin",
     "Plugins",
+    "Preview",
     "Projects",
     "Push",
     "Readiness",
@@ -314,6 +324,10 @@ __all__ = [
     "RunHandoff",
     "Runs",
     "SavedPipeline",
+    "Schedule",
+    "ScheduleView",
+    "ScheduledTask",
+    "Schedules",
     "Setting",
     "Settings",
     "SettingsEdit",

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
 from agents_manager.domain import issue
-from agents_manager.flow import edits, importing, remedies, removal, views
+from agents_manager.flow import edits, importing, later, remedies, removal, views
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
@@ -42,6 +42,16 @@ async def edit_task(s: Services, actor: Caller, task_id: str, form: forms.TaskEd
         task=schemas.Task.of(edited.task),
         fields=list(edited.fields),
         run=edited.run.id if edited.run else None,
+    )
+
+
+@router.put("/{task_id}/start-time")
+async def set_start_time(
+    s: Services, actor: Caller, task_id: str, form: forms.StartTime
+) -> schemas.Task:
+    """Has the engine start a task at a time, at another than before, or not at all."""
+    return schemas.Task.of(
+        await later.set_time(s, task_id, form.at, actor, expect_version=form.expect_version)
     )
 
 

@@ -94,12 +94,16 @@ from agents_manager.domain.event.tasks import (
     HookFailed,
     HookRetried,
     Noted,
+    NotStarted,
     PhaseBegun,
     PhaseEnded,
     PhasesReordered,
     RoundsGranted,
+    ScheduleHalted,
+    ScheduleSkipped,
     SplitApproved,
     SplitRejected,
+    StartSet,
     StatusBlocked,
     StatusChanged,
     StatusRolledBack,
@@ -136,6 +140,10 @@ from agents_manager.domain.task import Actor
 Event = Annotated[
     TaskCreated
     | TaskEdited
+    | StartSet
+    | NotStarted
+    | ScheduleSkipped
+    | ScheduleHalted
     | TaskStranded
     | TaskRepaired
     | DiskLow

@@ -1,5 +1,6 @@
 """A task, its statuses, phases and hooks."""
 
+from datetime import datetime
 from typing import Literal
 
 from pydantic import Field
@@ -28,6 +29,48 @@ class TaskEdited(Happening):
         changed = ", ".join(name.replace("_", " ") for name in self.fields)
         kept = " The agent that is at work was told the old words." if self.run else ""
         return f"Changed: {changed}.{kept}"
+
+
+class StartSet(Happening):
+    type: Literal["task.start_set"] = "task.start_set"
+    at: datetime | None
+
+    def says(self) -> str:
+        if self.at is None:
+            return "It is not started by the engine any more."
+        return f"The engine starts it at {self.at:%Y-%m-%d %H:%M} UTC."
+
+
+class NotStarted(Happening):
+    category = "error"
+    level = Level.WARNING
+    type: Literal["task.not_started"] = "task.not_started"
+    reason: str
+
+    def says(self) -> str:
+        return f"Its time had come, but it could not be started: {self.reason}"
+
+
+class ScheduleSkipped(Happening):
+    level = Level.WARNING
+    type: Literal["schedule.skipped"] = "schedule.skipped"
+    schedule: str
+    period: datetime
+
+    def says(self) -> str:
+        at = f"{self.period:%Y-%m-%d %H:%M} UTC"
+        return f'Schedule "{self.schedule}" made no task for {at}, as this one is still open.'
+
+
+class ScheduleHalted(Happening):
+    category = "error"
+    level = Level.ERROR
+    type: Literal["schedule.halted"] = "schedule.halted"
+    schedule: str
+    reason: str
+
+    def says(self) -> str:
+        return f'Schedule "{self.schedule}" was halted: {self.reason}'
 
 
 class TaskStranded(Happening):

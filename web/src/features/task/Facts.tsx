@@ -4,6 +4,7 @@ import type { TaskView } from "@/api/client";
 import { Chip } from "@/kit/Chip";
 import { Ago } from "@/kit/Time";
 import { clean } from "@/kit/text";
+import { StartsAt } from "./StartsAt";
 import { issueOf } from "./source";
 
 /** The small facts of a task: beside its page on a desktop, folded within it on a phone. */
@@ -56,6 +57,11 @@ export function Facts({
       {round && (
         <Fact name="Round">
           {round.number} of {round.max}
+        </Fact>
+      )}
+      {task.starts_at && (
+        <Fact name="Starts">
+          <StartsAt task={task} />
         </Fact>
       )}
       <Fact name="Created">

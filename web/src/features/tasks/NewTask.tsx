@@ -16,6 +16,7 @@ const BLANK = {
   priority: "medium",
   size: "medium",
   pipeline: "",
+  startsAt: "",
   key: "",
 };
 
@@ -60,6 +61,7 @@ export function NewTask({
             priority: form.priority,
             size: form.size,
             pipeline: form.pipeline || undefined,
+            starts_at: form.startsAt && !start ? new Date(form.startsAt).toISOString() : undefined,
           },
         }),
       );
@@ -83,10 +85,11 @@ export function NewTask({
         className="space-y-4"
         onSubmit={(event) => {
           event.preventDefault();
-          create.mutate(true);
+          create.mutate(!form.startsAt);
         }}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) create.mutate(true);
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey))
+            create.mutate(!form.startsAt);
         }}
       >
         <Field label="Title">
@@ -143,20 +146,32 @@ export function NewTask({
             {["low", "medium", "high", "urgent"].map((one) => [one, one])}
           </Choice>
         </div>
+        <Field label="Start later" note="The engine starts it then. Empty: it is not started.">
+          {(id) => (
+            <Input
+              id={id}
+              type="datetime-local"
+              value={form.startsAt}
+              onChange={(event) => set({ startsAt: event.target.value, key: "" })}
+            />
+          )}
+        </Field>
         {error && (
           <p role="alert" className="text-bad">
             {error.message} {error.details?.join("; ")}
           </p>
         )}
         <div className="flex justify-end gap-2">
-          <Button
-            onClick={() => create.mutate(false)}
-            disabled={create.isPending || !form.title.trim()}
-          >
-            Create
-          </Button>
+          {!form.startsAt && (
+            <Button
+              onClick={() => create.mutate(false)}
+              disabled={create.isPending || !form.title.trim()}
+            >
+              Create
+            </Button>
+          )}
           <Button look="primary" type="submit" disabled={create.isPending} hint="Ctrl+Enter">
-            Create and start
+            {form.startsAt ? "Create and start then" : "Create and start"}
           </Button>
         </div>
       </form>
