@@ -389,6 +389,10 @@ def setting_page() -> Iterator[str]:
                 "`text` or `json`; where left out, text on a terminal and JSON elsewhere.",
             ),
             (
+                code("OTEL_EXPORTER_OTLP_ENDPOINT"),
+                "Where [traces](../how-to/traces.md) are sent; nowhere where left out.",
+            ),
+            (
                 "`AM_TELEGRAM_TOKEN`, `AM_SLACK_BOT_TOKEN`, `AM_SLACK_APP_TOKEN`, …",
                 "The secrets of [channels](../concepts/channels.md); never in a file.",
             ),

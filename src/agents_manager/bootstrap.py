@@ -24,6 +24,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import structlog
 from sqlalchemy import Engine
 
 from agents_manager import environment, plugins
@@ -54,9 +55,10 @@ from agents_manager.flow.ports import (
     Services,
     Steps,
     Subscription,
+    Traces,
 )
 from agents_manager.flow.retention import sweep
-from agents_manager.flow.runs import copying
+from agents_manager.flow.runs import copying, traces
 from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
 from agents_manager.sandbox.levels import Levels
@@ -78,6 +80,8 @@ if TYPE_CHECKING:
 
     from agents_manager.channels.push import Push
 
+
+log = structlog.get_logger()
 
 LEVELS = Levels()
 """Tried once for the process."""
@@ -154,7 +158,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 url=settings.database_url or "sqlite://",
                 answers=lambda: _answers(program),
             )
-            services = replace(services, engine=engine)
+            services = replace(services, engine=engine, traces=_traces(services))
             program = replace(program, services=services)
             dispatcher = Dispatcher(services, engine, crashed)
             office = Office(services, services.here and services.here.host)
@@ -178,11 +182,30 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                         reconcile.run(services),
                         office.run(),
                         copying.run(services),
+                        traces.follow(services),
                         *([cloning.run()] if cloning else []),
                     ):
                         yield program
                 finally:
                     await engine.close()
+                    await asyncio.to_thread(services.traces.close)
+
+
+def _traces(s: Services) -> Traces:
+    """Nobody is told anything unless somebody said where to."""
+    try:
+        said = ConfigFiles(s.home).config(None).traces
+    except InvalidConfig:  # Told of elsewhere.
+        return s.traces
+    if s.traces.on or not (said.endpoint or environment.sends_traces()):
+        return s.traces
+    try:
+        with _extra("otel"):
+            from agents_manager.telemetry import otel
+    except InvalidConfig as error:  # The variables may be meant for other programs.
+        log.warning("traces.off", reason=error.message)
+        return s.traces
+    return otel.build(said.endpoint, s.redact, content=said.content)
 
 
 @asynccontextmanager

@@ -589,6 +589,14 @@ class MetricsConfig(_Keys):
     """Whether `/metrics` is answered without a token, for all who reach the server."""
 
 
+class TracesConfig(_Keys):
+    endpoint: str | None = Field(default=None, pattern=r"^https?://")
+    """Where traces of runs are sent by OTLP over HTTP, such as http://localhost:4318/v1/traces.
+    Where it is left out, OTEL_EXPORTER_OTLP_ENDPOINT says; without either nothing is sent."""
+    content: bool = False
+    """Whether what agents give to their tools is sent, too, without the secrets that are known."""
+
+
 class Config(_Keys):
     default_agent_type: str = "claude-code"
     """The agent of runs that name none."""
@@ -677,6 +685,8 @@ class Config(_Keys):
     """This machine, where several share a Postgres database. In the data directory's file only."""
     metrics: MetricsConfig = MetricsConfig()
     """The figures at `/metrics`. In the data directory's file only."""
+    traces: TracesConfig = TracesConfig()
+    """Where runs are told of as traces. In the data directory's file only."""
     retries: RetriesConfig = RetriesConfig()
     """Which failed runs are tried again, by the class of their error."""
     prices: Mapping[str, Price] = Field(default_factory=dict[str, Price])

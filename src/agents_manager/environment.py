@@ -74,6 +74,13 @@ def log_format() -> str | None:
     return os.environ.get("AM_LOG_FORMAT") or None
 
 
+def sends_traces() -> bool:
+    """Whether the standard variables of OpenTelemetry say where to."""
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    off = os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true"
+    return not off and any(os.environ.get(name) for name in names)
+
+
 def user_name() -> str:
     """How this machine's user is called in the record."""
     return os.environ.get("USER") or os.environ.get("LOGNAME") or "admin"

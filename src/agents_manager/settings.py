@@ -75,8 +75,8 @@ OF_THE_MACHINE = (
     *(("limits", "host"), ("limits", "freeDiskMb"), ("retention",), ("host",)),
     # A repository has no say in what keeps its agents.
     ("sandbox",),
-    # Nor in who may read the figures of the program.
-    ("metrics",),
+    # Nor in who may read the figures of the program, or is told of its runs.
+    *(("metrics",), ("traces",)),
     # A repository that somebody else wrote must not have the user's token sent to an address of its
     # choice.
     ("forge", "baseUrl"),

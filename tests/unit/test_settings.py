@@ -745,6 +745,17 @@ def test_how_long_things_are_kept(files: ConfigFiles, tmp_path: Path, project: P
     assert "retention: it is for the whole machine" in refused.value.details[0]
 
 
+def test_where_traces_go_is_not_for_a_repository_to_say(
+    files: ConfigFiles, project: Project
+) -> None:
+    assert files.config(None).traces.endpoint is None
+    theirs = Path(project.path) / settings.PROJECT_FOLDER / "config.json"
+    theirs.write_text(json.dumps({"traces": {"endpoint": "https://example.org", "content": True}}))
+    with pytest.raises(InvalidConfig) as refused:
+        files.of(project)
+    assert "traces: it is for the whole machine" in refused.value.details[0]
+
+
 def test_what_agents_work_in(files: ConfigFiles, tmp_path: Path, project: Project) -> None:
     assert files.of(project).workspace.kind == "auto"
     own = tmp_path / "home" / "config.json"

@@ -186,7 +186,7 @@ class ScheduleEdit(Form):
     name: Short = ""
     rule: Rule = ""
     zone: Short = ""
-    task: ScheduledTaskEdit = ScheduledTaskEdit()
+    task: ScheduledTaskEdit = Field(default_factory=ScheduledTaskEdit)
     start: bool = False
     when_open: Literal["skip", "queue"] = "skip"
     until: Moment | None = None

@@ -114,9 +114,7 @@ def to_come(at: datetime | None, now: datetime) -> datetime | None:
         return None
     found = at.astimezone(UTC)
     if found <= now:
-        raise InvalidInput(
-            f"{found:%Y-%m-%d %H:%M} UTC is over: it is {now:%Y-%m-%d %H:%M} UTC."
-        )
+        raise InvalidInput(f"{found:%Y-%m-%d %H:%M} UTC is over: it is {now:%Y-%m-%d %H:%M} UTC.")
     return found
 
 

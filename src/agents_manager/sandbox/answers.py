@@ -50,6 +50,11 @@ class Listener:
         self._given = usage is not None
         return Counted(usage=usage, model=self._model) if usage else None
 
+    @property
+    def heard(self) -> Counted:
+        """All that was told, whether it was counted or not."""
+        return Counted(usage=_usage(self._told), model=self._model)
+
     def _keep(self, data: bytes) -> None:
         if len(self._line) <= MAX_BYTES:
             self._line += data

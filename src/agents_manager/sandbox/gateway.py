@@ -127,7 +127,7 @@ async def _body(request: Request) -> bytes:
 async def _answer(s: Services, asked: Asked, send: Send) -> None:
     """Passes the answer on piece by piece. What it tells is counted before its last words are
     heard: the next request may come at once."""
-    listener = Listener()
+    listener, begun, status = Listener(), s.clock.now(), 0
     tls = asked.url.startswith("https://")
     timeout = httpx.Timeout(None, connect=CONNECT_S)
     try:
@@ -141,6 +141,7 @@ async def _answer(s: Services, asked: Asked, send: Send) -> None:
         ):
             if answer.is_redirect:
                 raise ExternalError("The model's server leads elsewhere, where nobody is asked.")
+            status = answer.status_code
             told = Headers(headers=dict(answer.headers))
             headers = _passed(told, NOT_TOLD).items()
             await send(
@@ -164,6 +165,8 @@ async def _answer(s: Services, asked: Asked, send: Send) -> None:
         raise ExternalError(f"The model's server cannot be reached: {why}") from error
     finally:
         await _count(s, asked.caller, listener, over=True)
+        if s.traces.on:
+            await gateway.told(s, asked.caller, begun, listener.heard, status)
 
 
 async def _count(s: Services, caller: Caller, listener: Listener, *, over: bool) -> None:

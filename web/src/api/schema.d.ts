@@ -1,4 +1,4 @@
-// From openapi.json 9d5c2bb74265dad7264721f93f341847887a7df22423a39779ac1eb44e3db303; write it again with: npm run api
+// From openapi.json c382b5e2cbe9c4c5773f4155f2356fa388110efa26e6cf32569fd4b0d52d2480; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -5154,19 +5154,6 @@ export interface components {
              * @default
              */
             zone?: string;
-            /**
-             * @default {
-             *       "title": "",
-             *       "description": "",
-             *       "objective": "",
-             *       "type": "",
-             *       "priority": "",
-             *       "size": "",
-             *       "complexity": "",
-             *       "tags": [],
-             *       "acceptance_criteria": []
-             *     }
-             */
             task?: components["schemas"]["ScheduledTaskEdit"];
             /**
              * Start

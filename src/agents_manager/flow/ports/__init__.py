@@ -100,6 +100,7 @@ from agents_manager.flow.ports.stores import (
     Tasks,
     Tx,
 )
+from agents_manager.flow.ports.traces import Span, Traces
 from agents_manager.flow.ports.workspaces import (
     Change,
     Filed,
@@ -207,6 +208,7 @@ __all__ = [
     "SetupSpec",
     "Sighting",
     "Snapshot",
+    "Span",
     "Standing",
     "Steps",
     "StopReason",
@@ -215,6 +217,7 @@ __all__ = [
     "T",
     "Tasks",
     "Tenure",
+    "Traces",
     "Trouble",
     "Turn",
     "TurnFile",

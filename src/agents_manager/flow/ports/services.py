@@ -18,6 +18,7 @@ from agents_manager.flow.ports.forges import Forges
 from agents_manager.flow.ports.hosts import Here
 from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
+from agents_manager.flow.ports.traces import UNTOLD, Traces
 from agents_manager.flow.ports.workspaces import Workspaces
 
 
@@ -91,5 +92,6 @@ class Services:
     reachable: Reachable
     heartbeat: Heartbeat
     disk: Disk
+    traces: Traces = UNTOLD
     engine: EngineRows | None = None
     """What the engine remembers; None where no engine runs."""

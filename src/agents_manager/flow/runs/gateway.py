@@ -4,17 +4,25 @@ answers tell is counted."""
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import structlog
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
-from agents_manager.errors import BudgetUsedUp, InvalidInput, RunNotFound, Unauthenticated
+from agents_manager.errors import (
+    AgentsManagerError,
+    BudgetUsedUp,
+    InvalidInput,
+    RunNotFound,
+    Unauthenticated,
+)
 from agents_manager.flow import agents, budgets
 from agents_manager.flow.ports import Agent, Endpoint, Provider, Services
-from agents_manager.flow.runs import counts, keys, spending
+from agents_manager.flow.runs import counts, keys, spending, traces
 from agents_manager.flow.runs.counts import Counted
 from agents_manager.flow.runs.places import TURNS, job_dir
 from agents_manager.flow.runs.prepare import of
@@ -93,6 +101,13 @@ async def admit(s: Services, caller: Caller) -> None:
     if over is not None:
         await s.runners.stop(caller.directory, "budget")
         raise BudgetUsedUp(over)
+
+
+async def told(s: Services, caller: Caller, begun: datetime, heard: Counted, status: int) -> None:
+    """Tells whoever watches that the model was asked."""
+    with suppress(AgentsManagerError):  # Nobody's answer waits for it.
+        run = await s.store.read(lambda tx: tx.runs.get(caller.run_id))
+        traces.model_asked(s, run, begun, heard, status)
 
 
 async def count(s: Services, caller: Caller, told: Counted) -> None:

@@ -15,7 +15,9 @@ from agents_manager.flow.runs import (
     drive,
     mirrors,
     prepare,
+    sightings,
     spending,
+    traces,
 )
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 from agents_manager.flow.runs.verdict import Again, Fault, Verdict
@@ -26,6 +28,8 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
     begun, _, project = known
     await patience.through(lambda: mirrors.own(s, begun))
     await settings_watch.readable(s, run_id, project)
+    if s.traces.on:
+        steps = traces.ToldSteps(s, begun, steps)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
     if verdict is None:
         await steps.run("brief", lambda: brief.brief(run_id, s))
@@ -33,9 +37,11 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
         await settings_watch.readable(s, run_id, project)
         # Nothing that follows needs to be kept: what is collected again is on record once, and
         # once the run is closed its effect is done, so that this is not come to again.
-        await patience.through(lambda: collect.collect(run_id, verdict, s))
-        await patience.through(lambda: share(run_id, s))
-    await patience.through(lambda: close.close(run_id, verdict, s))
+        with traces.step(s, begun, "collect"):
+            await patience.through(lambda: collect.collect(run_id, verdict, s))
+            await patience.through(lambda: share(run_id, s))
+    with traces.step(s, begun, "close"):
+        await patience.through(lambda: close.close(run_id, verdict, s))
 
 
 async def share(run_id: RunId, s: Services) -> None:
@@ -51,9 +57,11 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
     for turn in TURNS:
         asked, directory = again, job_dir(s, run_id, turn)
         await settings_watch.readable(s, run_id, project)
-        ended = await steps.run(
-            f"drive-{turn}", lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s)
-        )
+        async with sightings.noted(s, run_id, project, turn):
+            ended = await steps.run(
+                f"drive-{turn}",
+                lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s),
+            )
         await settings_watch.readable(s, run_id, project)
         verdict = await steps.run(
             f"conclude-{turn}",

@@ -1,0 +1,1 @@
+"""Programs that watch others: what they are told, by OpenTelemetry."""
