@@ -1,4 +1,4 @@
-// From openapi.json c382b5e2cbe9c4c5773f4155f2356fa388110efa26e6cf32569fd4b0d52d2480; write it again with: npm run api
+// From openapi.json c88d10cce4543b2ca1bf24d1b14f47f679ffe33962db0f8a780bc9ed391abaa8; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -4690,6 +4690,8 @@ export interface components {
             responded_at: string | null;
             /** Undo Until */
             undo_until: string | null;
+            /** Midway */
+            midway: boolean;
         };
         /**
          * PromptStatus

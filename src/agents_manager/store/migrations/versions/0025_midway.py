@@ -5,7 +5,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0025"
-down_revision = "0022"
+down_revision = "0024"
 
 
 def upgrade() -> None:
