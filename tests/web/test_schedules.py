@@ -36,7 +36,7 @@ def test_a_schedule_is_added_previewed_paused_and_removed(page: Page, work: Work
 
 def test_a_task_begins_later_or_not_at_all(page: Page, work: Work) -> None:
     page.goto(work.url("tasks"))
-    page.keyboard.press("c")
+    page.get_by_role("button", name="New task").first.click()
     dialog = page.get_by_role("dialog", name="New task")
     dialog.get_by_label("Title").fill("Later")
     dialog.get_by_label("Start later").fill("2050-01-02T09:30")
