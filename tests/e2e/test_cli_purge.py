@@ -11,6 +11,7 @@ from tests import fake_launchers
 from tests.e2e import working
 from tests.e2e.am_program import Am, Done, until
 
+SNAPSHOTS = "refs/agents-manager/snapshots"
 ASKS = """```agent-script
 implement: [[write: {door.txt: "blue"}, commit: Paint, outcome: pr_ready]]
 ```"""
@@ -57,7 +58,6 @@ def test_work_stays_in_the_repository_with_the_commands_that_remove_it(am: Am) -
         (tree / "loose.txt").write_text("not in a commit\n")
         done = am.json("purge", "--yes")
         [repository] = done["repositories"]
-        assert repository["snapshots"] == 1
         assert not am.home.exists()
         assert not tree.exists()
         assert am.git("worktree", "list").count("\n") == 1
@@ -94,13 +94,26 @@ def _worked(am: Am) -> Path:
 def test_refs_go_once_snapshots_are_given_up(am: Am) -> None:
     with am.quickly():
         (_worked(am) / "loose.txt").write_text("not in a commit\n")
-        am.git("update-ref", "refs/agents-manager/snapshots/x/1", "HEAD")
         refused(am("purge", "--yes", "--repositories"), "--without-snapshots")
-        assert am.home.exists()
+        assert (am.home / "agents-manager.db").exists()
+        [ref] = am.git("for-each-ref", "--format=%(refname)", SNAPSHOTS).split()
+        assert am.git("show", f"{ref}:loose.txt") == "not in a commit\n"
         done = am.json("purge", "--yes", "--repositories", "--without-snapshots")
         assert "refs" not in {t["what"] for t in done["repositories"][0]["traces"]}
         assert am.git("for-each-ref", "refs/agents-manager") == ""
         assert am.git("branch", "--list", "agent/*")
+
+
+@pytest.mark.slow
+def test_work_that_cannot_be_saved_is_given_up_by_a_word_alone(am: Am) -> None:
+    with am.quickly():
+        tree = _worked(am)
+        am.repo.rename(am.repo.with_name("elsewhere"))
+        am.repo.mkdir()
+        refused(am("purge", "--yes"), "cannot be saved")
+        assert tree.exists()
+        am.json("purge", "--yes", "--without-snapshots")
+        assert not am.home.exists()
 
 
 @pytest.mark.slow

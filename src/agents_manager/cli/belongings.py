@@ -14,10 +14,10 @@ class Repository:
     path: Path
     workspaces: tuple[str, ...] = ()
     """Their keys; they go."""
-    snapshots: int = 0
     traces: "tuple[Trace, ...]" = ()
     """They stay."""
     trouble: str | None = None
+    """Why its workspaces cannot be looked at."""
 
 
 @dataclass(frozen=True, slots=True)

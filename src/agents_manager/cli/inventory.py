@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agents_manager.cli import background
 from agents_manager.cli.belongings import Found, Repository
-from agents_manager.errors import AgentsManagerError
+from agents_manager.errors import AgentsManagerError, InvalidConfig
 
 if TYPE_CHECKING:
     from agents_manager.bootstrap import Program
@@ -26,6 +26,7 @@ COMPLETIONS = (
     ".zfunc/_am",
     ".config/fish/completions/am.fish",
 )
+USUAL_PREFIX = "agent/"
 MARK = "_AM_COMPLETE"
 
 
@@ -74,15 +75,17 @@ async def repository(program: "Program", name: str, path: Path) -> Repository:
     s = program.services
     project = await s.store.read(lambda tx: tx.projects.find(name))
     if places.is_clone(s, project):
-        return Repository(name, path, trouble="It is a clone of ours, and goes.")
+        return Repository(name, path, trouble="It is a clone of ours, and goes unless pushed.")
+    try:
+        prefix = s.configs.of(project).branch_prefix
+    except InvalidConfig:
+        prefix = USUAL_PREFIX
     try:
         trees = await s.workspaces.standing(path)
-        prefix = s.configs.of(project).branch_prefix
         found = await traces.find(path, prefix, list(trees.values()))
-        kept = await traces.snapshots(path)
-    except AgentsManagerError as error:
-        return Repository(name, path, trouble=error.message)
-    return Repository(name, path, tuple(trees), kept, tuple(found))
+    except (AgentsManagerError, OSError) as error:
+        return Repository(name, path, trouble=str(error))
+    return Repository(name, path, tuple(trees), tuple(found))
 
 
 def services(place: "Settings") -> list[background.Post]:

@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 import time
+from contextlib import suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,17 +62,17 @@ async def _purge(
 
     found = await inventory.look(place)
     if dry_run:
-        output.show({**_document(found), "removed": False}, lambda: pages.page(found, done=False))
+        output.show({"removed": False, **asdict(found)}, lambda: pages.page(found, done=False))
         return
     if found.busy and not stop:
         raise Conflict("There is work going on. To end it first, add --stop.", found.busy)
     if not yes:
         _ask(output, found)
-    if repositories and not without_snapshots:
-        _refuse_snapshots(found)
-    await _end(place, found)
+    if not without_snapshots:
+        _refuse_unsaved(found)
+    await _end(place)
     left = await _clear(place, found, refs=repositories, unsaved=without_snapshots)
-    output.show({**_document(left), "removed": True}, lambda: pages.page(left, done=True))
+    output.show({"removed": True, **asdict(left)}, lambda: pages.page(left, done=True))
 
 
 def _ask(output: Output, found: Found) -> None:
@@ -84,17 +86,17 @@ def _ask(output: Output, found: Found) -> None:
         raise InvalidInput("Nothing was removed.")
 
 
-def _refuse_snapshots(found: Found) -> None:
-    kept = [f"{r.path}: {r.snapshots}" for r in found.repositories if r.snapshots]
-    if kept:
-        raise InvalidInput(
-            "There are snapshots of work that no commit holds (am snapshot list). To give them up,"
-            " add --without-snapshots.",
-            kept,
+def _refuse_unsaved(found: Found) -> None:
+    lost = [f"{r.path}: {r.trouble}" for r in found.repositories if r.trouble]
+    if lost:
+        raise Conflict(
+            "What the workspaces of these projects hold cannot be saved. To give it up, add"
+            " --without-snapshots.",
+            lost,
         )
 
 
-async def _end(place: "Settings", found: Found) -> None:
+async def _end(place: "Settings") -> None:
     """Services first, which would start the server again."""
     from agents_manager.engine.runners import DetachedRunners
 
@@ -117,14 +119,14 @@ def _remove_service(post: background.Post) -> None:
 def _end_server(home: Path) -> None:
     from agents_manager.engine import host
 
+    if not host.is_live(home):
+        return
+    with suppress(ProcessLookupError, ValueError):
+        os.kill(int((home / "host.lock").read_text(encoding="ascii")), signal.SIGTERM)
     end = time.monotonic() + STOP_S
-    told = False
     while host.is_live(home):
         if time.monotonic() > end:
             raise Conflict(f"The server on {home} does not end; nothing was removed.")
-        if not told:
-            os.kill(int((home / "host.lock").read_text(encoding="ascii")), signal.SIGTERM)
-            told = True
         time.sleep(0.1)
 
 
@@ -135,57 +137,57 @@ async def _clear(place: "Settings", found: Found, *, refs: bool, unsaved: bool) 
     if not place.home.is_dir():
         _remove_files(found)
         return found
+    left: list[Repository] = []
     with host.HostLock(place.home):
-        left: list[Repository] = []
         if found.repositories:
             async with bootstrap.client(place, works=True) as program:
-                for one in found.repositories:
-                    left.append(await _leave(program, one, refs=refs, unsaved=unsaved))
+                await _take_workspaces(program, found, unsaved=unsaved)
+                if refs:
+                    await _forget_refs(found, unsaved=unsaved)
+                left = [
+                    await inventory.repository(program, one.project, one.path)
+                    for one in found.repositories
+                ]
         _remove_files(found)
-    return Found(found.home, found.files, found.strange, (), tuple(left), found.database)
+    return replace(found, busy=(), repositories=tuple(left))
 
 
-async def _leave(program: "Program", one: Repository, *, refs: bool, unsaved: bool) -> Repository:
-    """Takes the workspaces away; what no commit holds is saved, or nothing at all is removed."""
+async def _take_workspaces(program: "Program", found: Found, *, unsaved: bool) -> None:
+    """What no commit holds is saved, or nothing at all is removed."""
+    for one in found.repositories:
+        for key in one.workspaces:
+            try:
+                await program.services.workspaces.remove(one.path, key)
+            except AgentsManagerError as error:
+                if not unsaved:
+                    why = f"The work in {key} could not be saved: {error.message}"
+                    raise Conflict(f"{why} Add --without-snapshots to give it up.") from error
+
+
+async def _forget_refs(found: Found, *, unsaved: bool) -> None:
+    """Looked at now: the workspaces that went may have left snapshots."""
     from agents_manager.scm import traces
 
-    if one.trouble is not None:
-        return one
-    for key in one.workspaces:
-        try:
-            await program.services.workspaces.remove(one.path, key)
-        except AgentsManagerError as error:
-            if not unsaved:
-                why = f"The work in {key} could not be saved: {error.message}"
-                raise Conflict(f"{why} Add --without-snapshots to give it up.") from error
-    if refs:
-        await traces.forget_refs(one.path)
-    return await inventory.repository(program, one.project, one.path)
+    known = [one.path for one in found.repositories if one.trouble is None]
+    kept = [f"{path}: {count}" for path in known if (count := await traces.snapshots(path))]
+    if kept and not unsaved:
+        raise Conflict(
+            "There are snapshots of work that no commit holds (am snapshot list). To give them up,"
+            " add --without-snapshots.",
+            kept,
+        )
+    for path in known:
+        await traces.forget_refs(path)
 
 
 def _remove_files(found: Found) -> None:
+    from agents_manager.scm import trees
+
     # Its lock may be there since it was taken.
     for path in (*found.files, found.home / "host.lock"):
         if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, onerror=_make_writable)
+            shutil.rmtree(path, onerror=trees.make_writable)
         else:
             path.unlink(missing_ok=True)
     if found.home.is_dir() and not any(found.home.iterdir()):
         found.home.rmdir()
-
-
-def _make_writable(remove: Any, path: str, _: Any) -> None:
-    """Tools make folders that nobody may write."""
-    Path(path).parent.chmod(0o700)
-    remove(path)
-
-
-def _document(found: Found) -> dict[str, Any]:
-    return {
-        "home": found.home,
-        "files": found.files,
-        "strange": found.strange,
-        "busy": found.busy,
-        "repositories": found.repositories,
-        "database": found.database,
-    }

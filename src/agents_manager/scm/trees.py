@@ -80,7 +80,7 @@ class Folder:
 
     def empty_trash(self) -> None:
         for left in (self.home / TRASH).glob("*"):
-            shutil.rmtree(left, onerror=_make_writable)
+            shutil.rmtree(left, onerror=make_writable)
 
 
 class Tree(Folder):
@@ -173,7 +173,7 @@ def linked(common: Path, path: Path) -> Place | None:
     return Place(git_dir=admin, work_tree=path) if agreed and same else None
 
 
-def _make_writable(remove: Callable[..., Any], path: str, _: Any) -> None:
+def make_writable(remove: Callable[..., Any], path: str, _: Any) -> None:
     """Package caches make their folders read-only."""
     Path(path).parent.chmod(0o700)
     Path(path).chmod(0o700)
