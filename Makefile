@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-web test-hosts test-install wheel check prove soak bench setup lock notices clean
+.PHONY: demo run web test test-agents test-github test-telegram test-mcp test-web test-hosts test-install wheel check prove soak bench setup lock notices clean
 
 demo: web
 	$(BIN)/am demo
@@ -43,6 +43,12 @@ test-github: setup
 test-telegram: setup
 	$(BIN)/python scripts/install_telegram_api.py
 	AM_TELEGRAM_API=.telegram-api $(BIN)/python -m pytest -q tests/telegram tests/integration/test_telegram.py
+
+# The endpoints for agents and for people's own programs against the conformance suite of MCP; the first
+# time it fetches that into .mcp-suite/.
+test-mcp: setup
+	$(BIN)/python scripts/install_mcp_suite.py
+	AM_MCP_SUITE=.mcp-suite AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/mcp_suite tests/e2e/test_cli_mcp.py
 
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web

@@ -10,30 +10,30 @@ from pathlib import Path
 from agents_manager.webbuild import find_node
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / ".telegram-api"
-PINNED = ROOT / "scripts" / "telegram_api.json"
 INSTALL = ("install", "--no-audit", "--no-fund", "--no-save", "--ignore-scripts")
 
 
-def main() -> int:
-    package: str = json.loads(PINNED.read_text())["package"]
-    mark = FOLDER / ".installed"
+def install(name: str, pinned: str) -> int:
+    """A package of npm into a folder of its own; the exit code."""
+    package: str = json.loads((ROOT / "scripts" / pinned).read_text())["package"]
+    folder = ROOT / f".{name}"
+    mark = folder / ".installed"
     if mark.exists() and mark.read_text() == package:
         return 0
     node = find_node()
     if node is None:
-        print("telegram-api: npm is needed to install it; install Node.js.", file=sys.stderr)
+        print(f"{name}: npm is needed to install it; install Node.js.", file=sys.stderr)
         return 1
-    print(f"telegram-api: {package}", flush=True)
-    FOLDER.mkdir(exist_ok=True)
-    command = [*node.npm, *INSTALL, "--loglevel=error", "--prefix", str(FOLDER), package]
-    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True)
+    print(f"{name}: {package}", flush=True)
+    folder.mkdir(exist_ok=True)
+    command = [*node.npm, *INSTALL, "--loglevel=error", "--prefix", str(folder), package]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
-        print(f"telegram-api: not installed: {done.stderr.strip()[-2000:]}", file=sys.stderr)
+        print(f"{name}: not installed: {done.stderr.strip()[-2000:]}", file=sys.stderr)
         return 1
     mark.write_text(package)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(install("telegram-api", "telegram_api.json"))
