@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-mcp test-web test-hosts test-install wheel check prove soak bench setup lock notices clean
+.PHONY: demo run web test test-agents test-github test-telegram test-mcp test-web test-docs test-hosts test-install wheel check prove soak bench setup lock notices clean
 
 demo: web
 	$(BIN)/am demo
@@ -53,6 +53,10 @@ test-mcp: setup
 # Every page in a real browser; `make test` runs the quick ones of them.
 test-web: web
 	AM_WEB_TESTS=all $(BIN)/python scripts/test.py web
+
+# Every page of the documentation, with all that can be run in it pasted into a shell.
+test-docs: setup
+	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 2 tests/docs
 
 # Machines that share a database, each in a network namespace: work is shared out; one is cut off, one
 # killed, one frozen. Needs root, or a kernel that lets users have namespaces; about six minutes.

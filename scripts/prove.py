@@ -31,7 +31,7 @@ LANES = ("tests/contract", "tests/hostile", "tests/integration", "tests/api", "t
 WITH_CLONES = {"AM_TEST_WORKSPACES": "clone", "AM_SLOW_TESTS": ""}
 SOAK: tuple[Part, ...] = (
     *PROOF,
-    ("the long walks", (*PYTEST, "-n", "2", "-m", "slow", *LANES), {}),
+    ("the long walks", (*PYTEST, "-n", "2", "-m", "slow", "tests/docs", *LANES), {}),
     ("the same with clones", (*PYTEST, "-n", "2", *LANES[2:]), WITH_CLONES),
 )
 

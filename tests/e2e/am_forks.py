@@ -17,9 +17,13 @@ MODULES = (
 )  # fmt: skip
 
 
-def serve() -> None:
+def import_all() -> None:
     for module in MODULES:
         importlib.import_module(f"agents_manager.{module}")
+
+
+def serve() -> None:
+    import_all()
     for line in sys.stdin:
         request = json.loads(line)
         sys.stdout.flush()
@@ -33,12 +37,17 @@ def serve() -> None:
 
 def perform(request: dict[str, Any]) -> NoReturn:
     signal.alarm(request["seconds"])
-    os.chdir(request["cwd"])
-    os.environ.clear()
-    os.environ.update(request["env"])
     for number, name in enumerate(("in", "out", "err")):
         flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         os.dup2(os.open(f"{request['streams']}/{name}", flags, 0o600), number)
+    become(request)
+
+
+def become(request: dict[str, Any]) -> NoReturn:
+    """The command itself; its streams are in their places."""
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
     sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w")
     sys.argv = ["am", *request["args"]]
     try:

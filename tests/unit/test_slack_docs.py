@@ -1,13 +1,12 @@
 """The app that people are told to make can do what the channel does."""
 
-import re
-import textwrap
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tests import slack_rules
+from tests.docs import blocks
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "slack.md"
 OF_THE_APP = "connections:write"
@@ -15,8 +14,8 @@ OF_THE_APP = "connections:write"
 
 
 def manifest() -> dict[str, Any]:
-    [block, *_] = re.findall(r"^ *```yaml\n(.*?)^ *```", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    return yaml.safe_load(textwrap.dedent(block))
+    [block, *_] = (block for block in blocks.of(PAGE) if block.language == "yaml")
+    return yaml.safe_load(block.text)
 
 
 def test_the_manifest_has_what_is_needed_and_fits_slack() -> None:

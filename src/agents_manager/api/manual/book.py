@@ -70,18 +70,16 @@ class Book:
     @cached_property
     def groups(self) -> Sequence[Group]:
         """The navigation: what the first page links to under each of its headings."""
-        if "" not in self.pages:
-            return ()
-        made, label, entries = list[Group](), "", list[Entry]()
-        for before, token in pairwise(markdown.parse(self.pages[""].read_text())):
-            if before.type == "heading_open":
-                made.append(Group(label, tuple(entries)))
-                label, entries = markdown.plain(token), []
-            for words, target in markdown.links([token]):
+        found = list[tuple[str, list[Entry]]]()
+        text = self.pages[""].read_text() if "" in self.pages else ""
+        for before, token in pairwise(markdown.parse(text)):
+            if before.type == "heading_open" and before.tag == "h2":
+                found.append((markdown.plain(token), []))
+            for words, target in markdown.links([token]) if found else ():
                 address = self._led("", target)
                 if address in self.pages:
-                    entries.append(Entry(words, address))
-        return [group for group in (*made, Group(label, tuple(entries))) if group.entries]
+                    found[-1][1].append(Entry(words, address))
+        return [Group(label, tuple(entries)) for label, entries in found]
 
     @cached_property
     def order(self) -> Sequence[Entry]:
