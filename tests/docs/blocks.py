@@ -20,6 +20,8 @@ LINE = re.compile(
     r"(?P<language>\w+)(?: (?!not run|saved as)(?P<kind>[a-z-]+))?(?: saved as (?P<file>[\w.]+))?"
     r"(?: not run: (?P<reason>\S.+))?"
 )
+RUNS = re.compile(r"^ *```(sh|console|python)(?! not run)", re.MULTILINE)
+NAMED = re.compile(r"(?<!`)`am ([^`]+)`(?!`)")
 TYPED = "$ "
 """Before what is typed in a terminal; other lines are what it prints."""
 
@@ -57,7 +59,5 @@ def of(page: Path) -> Iterator[Block]:
 
 def named(page: Path) -> Iterator[list[str]]:
     """The words behind `am` of the commands that a page names in its sentences."""
-    for token in markdown.parse(page.read_text()):
-        for code in token.children or ():
-            if code.type == "code_inline" and code.content.startswith("am "):
-                yield code.content.split()[1:]
+    for words in NAMED.findall(page.read_text()):
+        yield words.split()

@@ -19,9 +19,10 @@ def faults(text: str) -> list[str]:
 def named(words: list[str]) -> list[str]:
     """What is wrong with a command that is only named, with its parameters or without."""
     command, rest, wrong = _found([word for word in words if re.fullmatch(r"[-a-z=]+", word)])
-    known = {option for param in command.params for option in (*param.opts, *param.secondary_opts)}
+    params = command.get_params(click.Context(command))
+    known = {option for param in params for option in (*param.opts, *param.secondary_opts)}
     options = [word.partition("=")[0] for word in rest if word.startswith("--")]
-    return wrong or [f"there is no {o}" for o in options if o not in {*known, "--help"}]
+    return wrong or [f"there is no {option}" for option in options if option not in known]
 
 
 def commands(text: str) -> Iterator[list[str]]:
@@ -51,7 +52,7 @@ def _found(words: list[str]) -> tuple[click.Command, list[str], list[str]]:
 
 def _wrong(words: list[str]) -> Iterator[str]:
     command, words, wrong = _found(words)
-    if wrong or isinstance(command, click.Group):
+    if wrong or (isinstance(command, click.Group) and not words):
         yield from wrong or ["it is a group of commands"]
         return
     context = click.Context(command)

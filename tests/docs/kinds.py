@@ -164,6 +164,7 @@ HELD: Mapping[tuple[str, str | None], Holds] = {
     ("json", None): _settings,
     ("json", "answer"): _answer,
     ("json", "card"): _card,
+    ("json", "of-others"): _parsed,
     ("json", "outcome-file"): _outcome_file,
     ("json", "status"): _status,
     ("json", "transition"): _transition,

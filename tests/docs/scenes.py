@@ -23,7 +23,10 @@ from tests import ready, repos
 from tests.docs.blocks import ROOT, TYPED, Block
 from tests.e2e.am_program import PROGRAM
 
-STAND_INS = {"3f2a": "task", "77d0": "prompt", "9c41": "run", "9c0d": "other"}
+STAND_INS = {
+    **{"3f2a": "task", "77d0": "prompt", "9c41": "run", "9c0d": "other"},
+    **{"TASK": "task", "PROMPT": "prompt", "RUN": "run"},
+}
 """What the pages call ids, and whose each is."""
 PATIENCE_S = 300
 HEAD = re.compile(r"[A-Z]+(?: +[A-Z]+)+")

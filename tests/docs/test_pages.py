@@ -11,7 +11,6 @@ from tests.docs.blocks import ROOT
 from tests.docs.scenes import Scene, forking, reading
 from tests.staged_walk import script as staged
 
-RUN = ("sh", "console", "python")
 ASKS = {"question": "Which name?", "options": ["first", {"label": "full", "recommended": True}]}
 PLANS = {"plan": [[{"ask": ASKS}], [{"say": "First the model."}, {"outcome": "plan_complete"}]]}
 SPLIT = {"reason": "Big", "proposedPhases": [{"name": name} for name in ("A", "B", "C", "D")]}
@@ -61,7 +60,7 @@ QUICK = {"docs/how-to/write-a-pipeline.md"}
 def _pages() -> list[Any]:
     found = list[Any]()
     for page in blocks.PAGES:
-        if any(block.language in RUN and block.reason is None for block in blocks.of(page)):
+        if blocks.RUNS.search(page.read_text()):
             name = str(page.relative_to(ROOT))
             marks = [] if name in QUICK else [pytest.mark.slow]
             found.append(pytest.param(name, id=name, marks=marks))

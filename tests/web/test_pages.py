@@ -41,7 +41,6 @@ PAGES = {
     "page with pictures": "docs/how-to/web",
     "page with code and tables": "docs/concepts/pipelines",
     "search of the documentation": "docs/search?q=sandbox",
-    "no page of the documentation": "docs/gone",
 }
 SIZES = {"desk": (DESKTOP, {}), "phone": (PHONE, {"has_touch": True, "is_mobile": True})}
 
