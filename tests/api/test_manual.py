@@ -57,7 +57,7 @@ async def test_links_lead_to_pages_from_whatever_folder(web: httpx.AsyncClient) 
     assert 'src="../p/a.png" alt="Seen"' in how
     assert 'href="../site.css"' in how
     assert '<a href="../how/to" aria-current="page">How</a>' in how
-    assert '<a rel="prev" href="../first">' in how
+    assert '<a href="../first" rel="prev">' in how
     assert '<span class="c1"># it</span>' in how
     assert "not run" not in how
     index = (await web.get("/docs/")).text

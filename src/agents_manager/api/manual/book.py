@@ -14,7 +14,7 @@ PAGE = ".md"
 BESIDE = frozenset({".png", ".svg", ".yaml"})
 """What pages show or link to."""
 DECISIONS = "decisions/"
-TITLE_COUNTS, HEADING_COUNTS, MOST_TIMES = 20, 8, 5
+TITLE_COUNTS, PAGE_COUNTS, HEADING_COUNTS, MOST_TIMES = 20, 3, 8, 5
 MOST_FOUND = 30
 SHOWN_BEFORE, SHOWN = 60, 240
 
@@ -146,12 +146,13 @@ def address_of(path: str) -> str:
 def _score(found: Found, words: Sequence[str]) -> int | None:
     """None where a word is missing."""
     title, heading, text = found.title.lower(), found.heading.lower(), found.text.lower()
+    for_title = TITLE_COUNTS if heading == title else PAGE_COUNTS
     score = 0
     for word in words:
         here = word in title, word in heading, text.count(word)
         if not any(here):
             return None
-        score += TITLE_COUNTS * here[0] + HEADING_COUNTS * here[1] + min(here[2], MOST_TIMES)
+        score += for_title * here[0] + HEADING_COUNTS * here[1] + min(here[2], MOST_TIMES)
     # Why it is so is read after how it is.
     return score // 4 if found.address.startswith(DECISIONS) else score
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from starlette.responses import RedirectResponse, Response
 
-from agents_manager.api.manual.book import DECISIONS, Book, Found, Page
+from agents_manager.api.manual.book import DECISIONS, Book, Entry, Found, Page
 
 HERE = Path(__file__).parent
 OWN = {"site.css": "text/css", "site.js": "text/javascript"}
@@ -20,6 +20,7 @@ LONGEST = 100
 """Characters of what is looked for."""
 MOST_WORDS = 6
 ASK_AGAIN = {"Cache-Control": "no-cache"}
+CURRENT = ' aria-current="page"'
 CONTENTS = 3
 """From how many headings on a page has a table of contents."""
 
@@ -60,21 +61,18 @@ class Site:
         return Response(text, status, ASK_AGAIN, "text/html")
 
     def _navigation(self, here: str) -> str:
-        root = _root(here)
+        first = self._book.groups[0] if self._book.groups and not here else None
         made = list[str]()
-        for number, group in enumerate(self._book.groups):
-            items, opened = list[str](), " open" if not here and not number else ""
-            for entry in group.entries:
-                within = entry.address == DECISIONS and here.startswith(DECISIONS)
-                current = entry.address == here or within
-                mark = ' aria-current="page"' if current else ""
-                opened = opened or (" open" if current else "")
-                where = escape(root + entry.address)
-                items.append(f'<li><a href="{where}"{mark}>{escape(entry.label)}</a></li>')
-            label = escape(group.label)
-            made.append(
-                f"<details{opened}><summary>{label}</summary><ul>{''.join(items)}</ul></details>"
+        for group in self._book.groups:
+            current = [entry for entry in group.entries if _shows(entry, here)]
+            links = (
+                _link(_root(here) + entry.address, entry.label, CURRENT * (entry in current))
+                for entry in group.entries
             )
+            items = "".join(f"<li>{link}</li>" for link in links)
+            opened = " open" if current or group is first else ""
+            summary = f"<summary>{escape(group.label)}</summary>"
+            made.append(f"<details{opened}>{summary}<ul>{items}</ul></details>")
         return "\n".join(made)
 
     def _around(self, here: str) -> str:
@@ -83,12 +81,11 @@ class Site:
         at = next((i for i, entry in enumerate(order) if entry.address == here), None)
         if at is None:
             return ""
-        root = _root(here)
-        around = [("prev", at - 1), ("next", at + 1)]
+        around = {"prev": order[max(at - 1, 0) : at], "next": order[at + 1 : at + 2]}
         return "".join(
-            f'<a rel="{way}" href="{escape(root + order[i].address)}">{escape(order[i].label)}</a>'
-            for way, i in around
-            if 0 <= i < len(order)
+            _link(_root(here) + entry.address, entry.label, f' rel="{way}"')
+            for way, entries in around.items()
+            for entry in entries
         )
 
     def _results(self, asked: str) -> Page:
@@ -101,23 +98,28 @@ class Site:
         return Page(SEARCH, title, f"<h1>{escape(title)}</h1>\n{shown}", ())
 
 
+def _shows(entry: Entry, here: str) -> bool:
+    """Whether the page belongs to the entry; records of decisions have none of their own."""
+    return entry.address == here or (entry.address == DECISIONS and here.startswith(DECISIONS))
+
+
 def _result(found: Found, words: Sequence[str]) -> str:
     name = found.title if found.heading == found.title else f"{found.title}: {found.heading}"
-    any_word = re.compile("|".join(re.escape(escape(word)) for word in words), re.IGNORECASE)
-    text = any_word.sub(lambda hit: f"<mark>{hit[0]}</mark>", escape(found.text))
-    return (
-        f'<p class="result"><a href="./{escape(found.address)}">{escape(name)}</a><br>{text}</p>\n'
+    parts = re.split(f"({'|'.join(map(re.escape, words))})", found.text, flags=re.IGNORECASE)
+    text = "".join(
+        f"<mark>{escape(part)}</mark>" if number % 2 else escape(part)
+        for number, part in enumerate(parts)
     )
+    return f'<p class="result">{_link(f"./{found.address}", name)}<br>{text}</p>\n'
 
 
 def _contents(page: Page) -> str:
     shown = [heading for heading in page.headings if heading.level in (2, 3)]
     if len(shown) < CONTENTS or not page.address:
         return ""
-    links = (f'<a href="#{escape(each.anchor)}">{escape(each.text)}</a>' for each in shown)
     items = "".join(
-        f'<li class="level-{each.level}">{link}</li>'
-        for each, link in zip(shown, links, strict=True)
+        f'<li class="level-{each.level}">{_link(f"#{each.anchor}", each.text)}</li>'
+        for each in shown
     )
     label = "On this page"
     return f'<nav class="contents" aria-label="{label}"><h2>{label}</h2><ul>{items}</ul></nav>'
@@ -133,3 +135,7 @@ def _missing(address: str) -> Page:
 def _root(address: str) -> str:
     """The way from a page to the first one, whatever folder a proxy shows us in."""
     return "../" * address.count("/") or "./"
+
+
+def _link(where: str, words: str, more: str = "") -> str:
+    return f'<a href="{escape(where)}"{more}>{escape(words)}</a>'
