@@ -22,6 +22,7 @@ from agents_manager.testing.scripted_model import (
     Use,
     When,
     asked,
+    claude_bash,
     claude_write,
 )
 from tests.agents.codex_desk import Desk
@@ -146,6 +147,22 @@ async def test_claude_code_has_a_person_asked_for_what_lies_outside(
     assert [r.outcome for r in view.runs] == ["no_changes"]
     assert (good.exists(), bad.exists()) == (True, False)
     assert "A person did not allow it." in str(account.requests(SCENARIO)[2].body["messages"])
+
+
+@pytest.mark.slow
+async def test_claude_code_has_a_person_asked_for_every_command(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    configure(tmp_path, agents={"claude-code": {**SETTINGS, "permissions": "ask"}})
+    account.script(SCENARIO, [claude_bash("echo x > made.txt"), done("It is made.")])
+    async with serving(world.program):
+        task, view = await begun(world)
+        (prompt,) = view.prompts
+        assert (prompt.payload["tool"], prompt.payload["action"]) == ("Bash", "echo x > made.txt")
+        await world.answer(prompt, {"allow": False})
+        view = await world.wait(task, lambda v: v.run is None, "ended")
+    assert [r.outcome for r in view.runs] == ["no_changes"]
+    assert "A person did not allow it." in str(account.requests(SCENARIO)[1].body["messages"])
 
 
 async def test_codex_waits_and_is_answered(desk: Desk) -> None:

@@ -20,7 +20,7 @@ from agents_manager.flow import prompts, views
 from agents_manager.flow.ports import Tx
 from agents_manager.flow.runs import close, lifecycle, midway, reports
 from agents_manager.flow.runs.verdict import Verdict
-from tests.api.scenes import ANN, Scene
+from tests.api.scenes import ANN, Scene, serving
 
 COLOUR: Mapping[str, Any] = {
     "questions": [
@@ -124,6 +124,24 @@ async def test_an_agent_that_went_away_loses_nothing(
     assert (await ask(agent, run, **COLOUR)) == again.result()
     known = await program.services.store.read(lambda tx: midway.of_run(tx, run))
     assert len(known) == 1
+
+
+@pytest.mark.slow
+async def test_a_call_that_nobody_waits_for_pauses_nothing(program: Program, run: Run) -> None:
+    directory = lifecycle.job_dir(program.services, run.id, 1)
+    headers = {"Authorization": f"Bearer {reports.new_token(directory)}"}
+    config = program.settings.home / "config.json"
+    said = json.loads(config.read_text())
+    config.write_text(json.dumps({**said, "askHumanTimeout": 3000}))
+    async with serving(program) as client:
+        client.headers.update(headers)
+        await ask(client, run)  # Has the SDK imported, which takes a moment.
+        client.timeout = httpx.Timeout(2)
+        with pytest.raises(httpx.ReadTimeout):
+            await ask(client, run, **COLOUR)
+        await asyncio.sleep(3)
+    assert reports.paused(directory) is None
+    assert (await asked(program, run)).status is PromptStatus.PENDING
 
 
 async def test_two_at_once_are_one_too_many(

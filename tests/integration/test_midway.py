@@ -48,10 +48,9 @@ async def test_an_agent_that_goes_on_though_its_run_pauses_is_ended(
     monkeypatch.setattr(midway, "GRACE_S", 0)
     task, run = await at_work(world, {"hang": {}})
     directory = lifecycle.job_dir(world.s, run.id, 1)
-    asker = midway.Asker(run.id, directory, 0)
     async with asyncio.TaskGroup() as group:
         group.create_task(midway.attend(world.s, directory))
-        assert await midway.ask(world.s, asker, COLOUR) == midway.PAUSES
+        assert await midway.ask(world.s, run.id, directory, 0, COLOUR) == midway.PAUSES
         assert reports.paused(directory)
     view = await world.wait(task, lambda v: v.run is None, "paused")
     assert [r.outcome for r in view.runs] == ["needs_info"]
@@ -63,7 +62,7 @@ async def test_a_run_with_little_time_left_pauses_before_it_runs_out(world: Worl
     task, run = await at_work(world, {"hang": {}})
     directory = lifecycle.job_dir(world.s, run.id, 1)
     async with asyncio.timeout(20):
-        asked = await midway.ask(world.s, midway.Asker(run.id, directory, 600), COLOUR)
+        asked = await midway.ask(world.s, run.id, directory, 600, COLOUR)
     assert asked == midway.PAUSES
     await world.s.runners.stop(directory, "paused")
     await world.wait(task, lambda v: v.run is None, "paused")

@@ -15,7 +15,7 @@ from agents_manager.domain.stages import table
 from agents_manager.errors import InvalidInput
 from agents_manager.flow.memory import lookup
 from agents_manager.flow.ports import Services
-from agents_manager.flow.runs import midway, reporting
+from agents_manager.flow.runs import reporting
 from agents_manager.flow.runs.reporting import Reporter
 from agents_manager.mcp.protocol import Json, Said, Tool
 
@@ -87,8 +87,8 @@ def _ask_human(s: Services, reporter: Reporter) -> Tool:
     async def call(given: Json) -> Said:
         try:
             return Said(await reporting.ask(s, reporter, given))
-        except midway.NotAsked as error:
-            return Said(f"Not asked: {error}", wrong=True)
+        except InvalidInput as error:
+            return Said(f"Not asked: {error.message}", wrong=True)
 
     return Tool(
         name="ask_human",

@@ -5,7 +5,6 @@ same session."""
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from agents_manager.domain.prompt import Prompt, PromptStatus, ResumePoint
 from agents_manager.domain.question import Ask
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import SYSTEM, Actor
+from agents_manager.errors import InvalidInput
 from agents_manager.flow import asking, parts, remedies
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import reports
@@ -41,38 +41,24 @@ PAUSES = (
 )
 
 
-class NotAsked(Exception):
-    """Why a question is not put to anybody, in words for the agent."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """A turn whose agent asks."""
-
-    run_id: RunId
-    directory: Path
-    wait_s: float
-    """How long it waits before its run pauses."""
-
-
-async def ask(s: Services, asker: Asker, value: Any) -> str:
-    """What people answered, or that the run pauses. Asked again in the same words it is the same
-    question, so that a call that was cut off loses nothing."""
+async def ask(s: Services, run_id: RunId, directory: Path, wait_s: float, value: Any) -> str:
+    """What people answered, or that the run pauses; InvalidInput where nobody is asked. Asked again
+    in the same words it is the same question, so that a call that was cut off loses nothing."""
     payload = _read(value)
-    if await asyncio.to_thread(reports.paused, asker.directory):
-        raise NotAsked("This run pauses until an earlier question is answered. End your turn now.")
-    prompt = await s.store.write(lambda tx: put(tx, s, asker.run_id, payload))
-    waits_s = min(asker.wait_s, await _left_s(s, asker.directory))
+    if await asyncio.to_thread(reports.paused, directory):
+        raise InvalidInput("This run pauses until its question is answered. End your turn now.")
+    prompt = await s.store.write(lambda tx: put(tx, s, run_id, payload))
+    waits_s = min(wait_s, await _left_s(s, directory))
     try:
         async with asyncio.timeout(waits_s):
             prompt = await _answered(s, prompt.id)
     except TimeoutError:
         prompt = await s.store.read(lambda tx: tx.prompts.get(prompt.id))
         if prompt.status is PromptStatus.PENDING:
-            await asyncio.to_thread(reports.pause, asker.directory, prompt.id)
+            await asyncio.to_thread(reports.pause, directory, prompt.id)
             return PAUSES
     if prompt.status is not PromptStatus.RESPONDED:
-        raise NotAsked(f"The question was {prompt.status}; nobody answers it. Go on without.")
+        raise InvalidInput(f"The question was {prompt.status}; nobody answers it. Go on without.")
     return f"{prompt.responded_by} answered.\n\n{conversation.answered(prompt)}"
 
 
@@ -93,9 +79,9 @@ def _read(value: Any) -> Mapping[str, Any]:
         strict_json.loads(text, max_bytes=payloads.MAX_BYTES, max_depth=payloads.MAX_DEPTH)
         return NeedsInfo.model_validate(value).model_dump(mode="json")
     except ValidationError as error:
-        raise NotAsked("; ".join(faults(error))) from None
+        raise InvalidInput("; ".join(faults(error))) from None
     except (ValueError, RecursionError) as error:
-        raise NotAsked(str(error)) from None
+        raise InvalidInput(str(error)) from None
 
 
 async def _left_s(s: Services, directory: Path) -> float:
@@ -121,7 +107,7 @@ def put(tx: Tx, s: Services, run_id: RunId, payload: Mapping[str, Any]) -> Promp
     """Opens the question, or finds it where it was asked before."""
     run = tx.runs.get(run_id)
     if not run.status.live:
-        raise NotAsked("The run is over.")
+        raise InvalidInput("The run is over.")
     asked = of_run(tx, run)
     for prompt in asked:
         known = prompt.status in (PromptStatus.PENDING, PromptStatus.RESPONDED)
@@ -129,12 +115,12 @@ def put(tx: Tx, s: Services, run_id: RunId, payload: Mapping[str, Any]) -> Promp
             return prompt
     waits = next((p for p in asked if p.status is PromptStatus.PENDING), None)
     if waits is not None:
-        raise NotAsked(
+        raise InvalidInput(
             f'"{asking.summary(waits)}" is not answered yet. Wait for that call to end; what you'
             " want to know at once belongs into one call."
         )
     if len(asked) >= MOST:
-        raise NotAsked(f"A run asks at most {MOST} times. Go on with what you know.")
+        raise InvalidInput(f"A run asks at most {MOST} times. Go on with what you know.")
     task = tx.tasks.get(run.task_id)
     resume = ResumePoint(
         status=task.status, mode=run.mode, agent=run.agent, session=run.session, run=run.id

@@ -91,9 +91,7 @@ async def report(reporter: Reporter, value: Any) -> Reading:
 
 
 async def ask(s: Services, reporter: Reporter, value: Any) -> str:
-    """What a person answered; NotAsked where nobody is asked."""
-    asker = midway.Asker(reporter.run_id, reporter.directory, reporter.wait_s)
-    return await midway.ask(s, asker, value)
+    return await midway.ask(s, reporter.run_id, reporter.directory, reporter.wait_s, value)
 
 
 async def permission(s: Services, reporter: Reporter, name: str, wanted: Request) -> bool | None:
