@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 from tests.e2e import am_forks
@@ -17,8 +18,9 @@ from tests.e2e import am_forks
 def serve(address: str) -> NoReturn:
     am_forks.import_all()
     with socket.socket(socket.AF_UNIX) as door:
-        door.bind(address)
+        door.bind(f"{address}.new")
         door.listen()
+        Path(f"{address}.new").rename(address)
         while True:
             caller, _ = door.accept()
             if os.fork() == 0:

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -150,17 +151,18 @@ def reading(folder: Path, scene: Scene, forks: Path) -> Iterator[Reader]:
 
 
 @contextmanager
-def forking(folder: Path) -> Iterator[Path]:
-    """The socket at which commands are to be had."""
-    address = folder / "forks"
-    env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-    command = [sys.executable, "-m", "tests.docs.forks", str(address)]
-    with subprocess.Popen(command, cwd=ROOT, env=env) as source:
-        while not address.exists():
-            assert source.poll() is None
-            time.sleep(0.05)
-        yield address
-        source.kill()
+def forking() -> Iterator[Path]:
+    """The socket at which commands are to be had; the name of one must be short."""
+    with tempfile.TemporaryDirectory(prefix="am-") as folder:
+        address = Path(folder) / "forks"
+        env = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+        command = [sys.executable, "-m", "tests.docs.forks", str(address)]
+        with subprocess.Popen(command, cwd=ROOT, env=env) as source:
+            while not address.exists():
+                assert source.poll() is None
+                time.sleep(0.05)
+            yield address
+            source.kill()
 
 
 @contextmanager

@@ -68,8 +68,8 @@ def _pages() -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with forking(tmp_path_factory.mktemp("forks")) as address:
+def forks() -> Iterator[Path]:
+    with forking() as address:
         yield address
 
 
