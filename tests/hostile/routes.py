@@ -25,7 +25,6 @@ from tests.repos import make_repo, scripted_home
 
 MORE = (
     ("GET", "/openapi.json"),
-    ("GET", "/docs"),
     ("POST", "/"),
     ("GET", "/mcp"),
     ("GET", "/model"),
