@@ -51,6 +51,8 @@ UNRECORDED = {
     "PUT /api/v1/tasks/{task_id}/start-time": OF_TASK,
     "POST /api/v1/tasks/{task_id}/phases/order": OF_TASK,
     "POST /api/v1/tasks/{task_id}/phases/{number}/skip": OF_TASK,
+    "POST /api/v1/tasks/{task_id}/race": OF_TASK,
+    "POST /api/v1/tasks/{task_id}/race/pick": OF_TASK,
     "POST /api/v1/tasks/{task_id}/retry-hook": OF_TASK,
     "POST /api/v1/tasks/{task_id}/review": OF_TASK,
     "POST /api/v1/tasks/{task_id}/runs": OF_TASK,

@@ -46,13 +46,16 @@ UNRECORDED_COMMANDS = {
     **dict.fromkeys(("run start", "run stop", "run retry"), OF_TASK),
     **{
         f"task {name}": OF_TASK
-        for name in ("create", "start", "move", "cancel", "grant", "edit", "retry-hook", "import")
+        for name in (
+            *("create", "start", "move", "cancel", "grant", "edit", "retry-hook", "import"),
+            *("race", "pick"),
+        )
     },
 }
 READING = re.compile(r".* (list|show|watch|diff|transcript|checks|history|events|why|export)")
 READING_MORE = {
     *("agent doctor", "pipeline versions", "pipeline lint", "pipeline simulate", "pipeline graph"),
-    *("comment show", "phase list", "artifact compare", "config show"),
+    *("comment show", "phase list", "artifact compare", "task compare", "config show"),
     *("knowledge search", "knowledge map", "knowledge blockers", "knowledge queue", "run handoff"),
 }
 

@@ -219,9 +219,29 @@ def _use_comments(run: Callable[..., Any], task: str) -> None:
 
 def _use_retry_and_phases(am: Am, run: Callable[..., Any], before: str) -> None:
     _use_comments(run, before)
+    _use_race(am, run)
     _use_retry(am, run)
     _use_artifacts(am, run, before)
     _use_phases(am, run)
+
+
+def _use_race(am: Am, run: Callable[..., Any]) -> None:
+    """Two agents at the same, one of which comes to nothing."""
+    script = "```agent-script\nimplement:\n- - write: {path: a, text: a}\n  - commit: A\n"
+    script += "  - outcome: pr_ready\n- - fail: {class: auth, message: No}\n```"
+    of = ("--description", script, "--pipeline", "simple")
+    task: str = am.json("task", "create", "Race", *of)["task"]["id"]
+    both = ("--agents", "scripted:one,scripted:two")
+    assert run("task", "race", *both, id=task)["task"]["status"] == "in_progress"
+    am.open_prompt(task)
+    compared = run("task", "compare", id=task)["contenders"]
+    assert [one["unfit"] is None for one in compared] == [True, False]
+    refused = am("task", "pick", task, "scripted:two")
+    assert (refused.code, "cannot be picked" in refused.err) == (1, True)
+    assert "scripted:one" in am.text("task", "compare", task)
+    assert run("task", "pick", "scripted:one", id=task)["task"]["id"] == task
+    until(lambda: am.json("task", "show", task)["task"]["status"] == "review")
+    assert am.json("task", "compare", task)["picked"] == compared[0]["run"]["id"]
 
 
 def _use_retry(am: Am, run: Callable[..., Any]) -> None:

@@ -133,6 +133,27 @@ def _imports(am: Am) -> Mapping[str, Case]:
     }
 
 
+def _races(ids: Mapping[str, str]) -> Mapping[str, Case]:
+    race, create = ("task", "race", ids["idle"]), ("task", "create", "X")
+    return {
+        "nobody races": case(*race, says="--agents", code=2),
+        "one races": case(*race, "--agents", "scripted", says="2 to 5 contenders"),
+        "two are the same": case(*race, "--agents", "scripted,scripted", says="there twice"),
+        "no agent races": case(*race, "--agents", "scripted,nope", says='"nope"'),
+        "no model races": case(*race, "--agents", "scripted,scripted:", says="names no contender"),
+        "an author judges": case(
+            *(*race, "--agents", "scripted:a,scripted:b", "--judge", "scripted:b"),
+            says="an author never judges",
+        ),
+        "a judge of nobody": case(*create, "--judge", "scripted", says="--agents", code=2),
+        "six race": case(
+            *(*create, "--agents", ",".join(f"scripted:{n}" for n in range(6))), says="there are 6"
+        ),
+        "a race that is none": case("task", "compare", ids["idle"], says="am task race"),
+        "a pick of nobody": case("task", "pick", ids["idle"], "scripted", says="No agents worked"),
+    }
+
+
 def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
     create = ("task", "create", "X")
     return {
@@ -156,6 +177,7 @@ def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
         "empty tag": case(*create, "--tag", "#", says="is no word"),
         **_imports(am),
         **_edits(ids),
+        **_races(ids),
         "unknown task": case("task", "show", "ffff0000", says='no such task: "ffff0000"'),
         "too short an id": case("task", "show", "ff", says="needs 4 characters"),
         "unknown status": case(

@@ -8,7 +8,9 @@ from agents_manager.domain.budget import BudgetScope
 from agents_manager.domain.effects import BESIDE, EFFECT, HOOK_POLICIES, Effect
 from agents_manager.domain.event import EVENT, Event
 from agents_manager.domain.event.happening import SENTENCE_LIMIT, Happening, Level
+from agents_manager.domain.event.races import Figures
 from agents_manager.domain.event.workspaces import WorkspaceEvent
+from agents_manager.domain.race import Contender
 from agents_manager.domain.run import RunStatus
 
 MEMBERS: tuple[type[Any], ...] = get_args(get_args(Event)[0])
@@ -16,6 +18,7 @@ CATEGORIES = {
     *("lifecycle", "transition", "agent", "payload", "prompt", "review", "guard", "hook", "edit"),
     *("dependency", "git", "handoff", "cost", "note", "error"),
 }
+OF_PARTS = {"join_parts", "settle_race", "take_part"}
 HOSTILE = "first\nsecond\r\n\x1b[31mred\u2028third\u202e"
 
 
@@ -39,6 +42,11 @@ def sample(member: type[Any], text: str = "words") -> Any:
         "tuple[collections.abc.Mapping[str, typing.Any], ...]": [{"comment": text}],
         "collections.abc.Mapping[str, typing.Any]": {"text": text},
         "tuple[collections.abc.Mapping[str, str], ...]": [{"field": text}],
+        "bool | None": True,
+        str(Contender): {"agent": text},
+        f"{Contender.__module__}.Contender | None": {"agent": text, "model": text},
+        f"tuple[{Contender.__module__}.Contender, ...]": [{"agent": text}, {"agent": text}],
+        f"tuple[{Figures.__module__}.Figures, ...]": [{"run": text, "commits": [text]}],
     }
     fields = {
         name: values[getattr(field.annotation, "__name__", "")]
@@ -144,7 +152,7 @@ def test_effects_are_told_apart_by_their_kind_and_named_like_their_hooks() -> No
     members = get_args(get_args(Effect)[0])
     kinds = [m.model_fields["kind"].default for m in members]
     assert len(set(kinds)) == len(kinds)
-    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, "join_parts", "plugin_hook"}
+    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, *OF_PARTS, "plugin_hook"}
     assert type(EFFECT.validate_python({"kind": "merge_pr", "head_sha": None})) in members
 
 

@@ -18,6 +18,7 @@ from agents_manager.domain.payload import (
     Severity,
 )
 from agents_manager.domain.pipeline import faults
+from agents_manager.domain.race import Judgement
 from agents_manager.domain.stages.table import STAGES
 from tests.stage_samples import SAMPLES
 
@@ -292,6 +293,7 @@ def test_what_is_stored_can_be_read_again(outcome: Any) -> None:
         MergeTrouble: {"message": "x"},
         ProposeSplit: {"reason": "big", "proposedPhases": [{"name": "One"}]},
         Notes: {"notes": "n"},
+        Judgement: {"pick": "A", "reasons": "r"},
         **{stage.output: SAMPLES[stage.outcome] for stage in STAGES},
     }
     first = outcome.payload.model_validate(samples[outcome.payload])

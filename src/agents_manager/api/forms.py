@@ -125,6 +125,8 @@ class NewTask(Form):
     pipeline: Short | None = None
     starts_at: Moment | None = None
     """When the engine starts it; null: somebody does."""
+    race: "RaceForm | None" = None
+    """Who is to implement it side by side; null: one agent."""
 
 
 class StartTime(Form):
@@ -191,6 +193,24 @@ class ScheduleEdit(Form):
     when_open: Literal["skip", "queue"] = "skip"
     until: Moment | None = None
     most: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class ContenderForm(Form):
+    agent: Annotated[str, Field(min_length=1, max_length=100)]
+    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    """Null: the one that the agent has anyway."""
+
+
+class RaceForm(Form):
+    contenders: Annotated[list[ContenderForm], Field(max_length=20)]
+    """Two to five, no two of the same agent and model."""
+    judge: ContenderForm | None = None
+    """Who picks, none of the contenders; null: a person."""
+
+
+class PickForm(Form):
+    run: Short
+    """A contender's run."""
 
 
 class TaskImport(Form):

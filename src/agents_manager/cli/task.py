@@ -9,6 +9,7 @@ from agents_manager.cli import (
     completing,
     files,
     moves,
+    race,
     session,
     task_edit,
     task_files,
@@ -41,6 +42,8 @@ for command in (moves.start, moves.move, moves.cancel, moves.grant):
     task.add_command(command)
 for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry_hook):
     task.add_command(command)
+for command in (race.race, race.compare, race.pick):
+    task.add_command(command)
 for command in (task_files.export, task_files.import_, task_files.clean):
     task.add_command(command)
 
@@ -67,6 +70,8 @@ for command in (task_files.export, task_files.import_, task_files.clean):
     shell_complete=completing.tasks,
     help="Several times.",
 )
+@race.agents_option
+@race.judge_option
 @click.option("--start", is_flag=True, help="Start it at once.")
 @click.option(
     "--at",
@@ -81,14 +86,18 @@ async def create(
     project: str | None,
     description: str | None,
     description_file: BinaryIO | None,
+    agents: str | None,
+    judge: str | None,
     start: bool,
     **fields: Any,
 ) -> None:
     """Create a task."""
-    from agents_manager.flow import tasks
+    from agents_manager.flow import racing, tasks
 
     if start and fields["at"]:
         raise click.UsageError("Give --start or --at, not both.")
+    if judge is not None and agents is None:
+        raise click.UsageError("A --judge picks among --agents; give these, too.")
     new = tasks.NewTask(
         title=title,
         description=files.one_of(description, description_file) or "",
@@ -103,7 +112,12 @@ async def create(
         dependencies=fields["depends_on"],
         pipeline=fields["pipeline"],
     )
-    made = await tasks.create(desk.services, await desk.project(project), new, desk.actor)
+    s, chosen, actor = desk.services, await desk.project(project), desk.actor
+    if agents is None:
+        made = await tasks.create(s, chosen, new, actor)
+    else:
+        several, judging = race.several(agents), race.judging(judge)
+        made = await racing.create(s, chosen, new, several, judging, actor)
     if start:
         try:
             await tasks.move(desk.services, made.id, desk.actor)

@@ -76,6 +76,25 @@ class JoinParts(Value):
     """Of the group's runs, the last that ended."""
 
 
+class SettleRace(Value):
+    """Compares what the contenders of a race made, and has somebody pick."""
+
+    kind: Literal["settle_race"] = "settle_race"
+    run_id: str
+    """Of the contenders, the last that ended."""
+
+
+class TakePart(Value):
+    """Makes the work of the contender that was picked the task's, keeps the rest as snapshots, and
+    goes on with what it ended with."""
+
+    kind: Literal["take_part"] = "take_part"
+    run_id: str
+    by: str
+    overrules: bool = False
+    """Whether another was picked before, whose ending has moved the task already."""
+
+
 class RunChecks(Value):
     kind: Literal["run_checks"] = "run_checks"
 
@@ -114,6 +133,8 @@ Effect = Annotated[
     | LookAtPull
     | NoteOnIssue
     | JoinParts
+    | SettleRace
+    | TakePart
     | RunChecks
     | Notify
     | DeleteWorktree
@@ -122,7 +143,7 @@ Effect = Annotated[
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 
-InRepository = CreateTaskBranch | JoinParts | RunChecks | DeleteWorktree
+InRepository = CreateTaskBranch | JoinParts | SettleRace | TakePart | RunChecks | DeleteWorktree
 OfPulls = PushAndCreatePr | CreateFinalPr | MergePr | MirrorReview | LookAtPull
 
 HOOK_POLICIES: dict[str, Policy] = {

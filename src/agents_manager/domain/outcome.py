@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from agents_manager.domain import fences, form, json_schema, strict_json
 from agents_manager.domain import payload as payloads
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
+from agents_manager.domain.race import JUDGED, Judgement
 from agents_manager.domain.stages.table import STAGES
 from agents_manager.domain.value import Lenient
 from agents_manager.errors import closest
@@ -111,6 +112,7 @@ BUILT_IN = (
     Outcome("no_changes", "Nothing had to be changed.", payloads.NoChanges),
     Outcome("conflicts_detected", "Merging met conflicts.", payloads.MergeTrouble),
     Outcome("merge_failed", "Merging failed.", payloads.MergeTrouble),
+    Outcome(JUDGED, "You compared all contenders and picked one.", Judgement),
     *(Outcome(stage.outcome, stage.says, stage.output) for stage in STAGES),
 )
 

@@ -26,6 +26,10 @@ def of(run: Run) -> Part | None:
     return Part(int(group), int(place)) if run.part else None
 
 
+def group_of(part: str) -> int:
+    return int(part.partition("-")[0])
+
+
 def new_group(runs: Sequence[Run], size: int) -> list[str]:
     """The parts of a group that none was before."""
     group = 1 + max((part.group for run in runs if (part := of(run))), default=0)
@@ -33,14 +37,19 @@ def new_group(runs: Sequence[Run], size: int) -> list[str]:
 
 
 def beside(runs: Sequence[Run], run: Run) -> list[Run]:
-    """The newest run of each part of a run's group, in their order. One that was called off before
-    it began counts only where there is no other."""
+    """The newest run of each part of a run's group, in their order."""
     mine = of(run)
+    return of_group(runs, mine.group) if mine else []
+
+
+def of_group(runs: Sequence[Run], group: int) -> list[Run]:
+    """The newest run of each part. One that was called off before it began counts only where there
+    is no other."""
     found: dict[Part, Run] = {}
     for one in runs:
         part = of(one)
-        same_group = mine is not None and part is not None and part.group == mine.group
-        if part is not None and same_group and (part not in found or not one.never_began):
+        mine = part is not None and part.group == group
+        if part is not None and mine and (part not in found or not one.never_began):
             found[part] = one
     return [found[part] for part in sorted(found)]
 

@@ -137,7 +137,8 @@ class Choice(Value):
     label: str
     action: str
     """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun`,
-    `release:<history id>:<marks>`, `retry:<effect id>:<marks>`, `send_back` or `stay`."""
+    `release:<history id>:<marks>`, `retry:<effect id>:<marks>`, `pick:<run id>`, `race`,
+    `send_back` or `stay`."""
 
 
 class ChoicePayload(Value):

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from agents_manager.domain import effects, guards, outcome, parts
+from agents_manager.domain import effects, guards, outcome, parts, race
 from agents_manager.domain.guards import Guard
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.pipeline import (
@@ -67,9 +67,12 @@ class Registry:
         broken = "".join(f" {plugin.trouble}." for plugin in self.plugins if plugin.error)
         return f'there is no {kind} "{name}".{closest(name, sorted(known))}{broken}'
 
-    def offered(self, pipeline: Pipeline, status_id: str) -> list[str]:
+    def offered(self, pipeline: Pipeline, status_id: str, mode: str = "") -> list[str]:
         """The outcomes that the graph can take from a status, each once: those that transitions
-        name, and with `any` every one that can be asked about where it leads."""
+        name, and with `any` every one that can be asked about where it leads. A judge's is no
+        matter of the graph."""
+        if mode == race.JUDGE:
+            return [race.JUDGED]
         found: dict[str, None] = {}
         unnamed: list[Transition] = []
         for transition in pipeline.leaving(status_id):
@@ -80,6 +83,7 @@ class Registry:
         for name, known in self.outcomes.items():
             if any(_can_enter(pipeline, t.to, known) for t in unnamed):
                 found.setdefault(name)
+        found.pop(race.JUDGED, None)
         if pipeline.status(status_id).parallel:
             found.pop(parts.CONFLICT, None)
         return list(found)

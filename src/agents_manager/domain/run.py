@@ -93,7 +93,7 @@ class Limits(Value):
 
 UNSANDBOXED = "none"
 
-READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design", *READERS})
+READ_ONLY_MODES = frozenset({"plan", "review", "investigate", "design", "judge", *READERS})
 """Modes whose result is what the agent says; they have no work to commit."""
 RUNS_COMMANDS = frozenset({"investigate", *READERS_WITH_COMMANDS})
 """Those of them that must be able to run the project."""
@@ -152,6 +152,13 @@ class Run:
     def unkept(self) -> bool:
         """Whether the agent worked with the rights of its user."""
         return self.sandbox == UNSANDBOXED
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None until it has ended."""
+        if self.started_at is None or self.ended_at is None:
+            return None
+        return (self.ended_at - self.started_at).total_seconds()
 
     @property
     def never_began(self) -> bool:

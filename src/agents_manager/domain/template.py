@@ -5,12 +5,13 @@ agent."""
 import re
 from collections.abc import Mapping
 
+from agents_manager.domain.race import JUDGE
 from agents_manager.domain.stages.table import BY_ROLE
 from agents_manager.errors import InvalidConfig, closest
 
 MODES = ("plan", "implement", "review", "investigate", "design", *BY_ROLE)
 PLACES: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(MODES, ()),
+    **dict.fromkeys((*MODES, JUDGE), ()),
     "reading": (),
     "outcome": ("outcomes",),
     "handoff": ("task",),

@@ -12,7 +12,7 @@ from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.question import REVIEWS
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Task
-from agents_manager.flow import agents, stages
+from agents_manager.flow import agents, races, stages
 from agents_manager.flow.ports import Services, Tx
 
 BLOCKER_SHOWN = 200
@@ -81,7 +81,7 @@ def resume_point(
             if prompt.id == fired.prompt_id:
                 return prompt.resume
     runs: list[Run] = tx.runs.of_task(task.id)
-    last = next((r for r in runs if r.id == run), runs[-1] if runs else None)
+    last = next((r for r in runs if r.id == run), None) or races.author(tx, runs)
     return ResumePoint(
         status=origin or task.status,
         mode=last.mode if last else None,

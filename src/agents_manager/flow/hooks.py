@@ -40,6 +40,7 @@ from agents_manager.flow import (
     noting,
     parts,
     patience,
+    picking,
     plugin_hooks,
     pulls,
     remedies,
@@ -149,6 +150,9 @@ def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound 
     if row.kind == "join_parts":
         parts.gave_up(tx, s, row, error)
         return
+    if row.kind in ("settle_race", "take_part"):
+        picking.gave_up(tx, s, row, error)
+        return
     required = row.policy == Policy.REQUIRED
     ways_out = leaks.ways_out(tx, row, held) if held else []
     if required and remedies.roll_back(tx, s, row, error, ways_out):
@@ -193,6 +197,8 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
         case (
             effects.CreateTaskBranch()
             | effects.JoinParts()
+            | effects.SettleRace()
+            | effects.TakePart()
             | effects.RunChecks()
             | effects.DeleteWorktree()
         ):
@@ -209,6 +215,10 @@ async def _in_repository(row: EffectRow, effect: effects.InRepository, s: Servic
             await _create_branch(row, s)
         case effects.JoinParts():
             await parts.join(row, effect, s)
+        case effects.SettleRace():
+            await picking.settle(row, effect, s)
+        case effects.TakePart():
+            await picking.take(row, effect, s)
         case effects.RunChecks():
             await _run_checks(row, s)
         case effects.DeleteWorktree():

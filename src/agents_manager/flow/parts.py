@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import effects, event, names, parts
-from agents_manager.domain.effects import JoinParts
+from agents_manager.domain.effects import JoinParts, SettleRace
 from agents_manager.domain.event import Event
 from agents_manager.domain.event.workspaces import WorkspaceEvent, WorkspaceRemoved
 from agents_manager.domain.guards import Fired
@@ -24,6 +24,7 @@ from agents_manager.flow import (
     budgets,
     loop_backs,
     planning,
+    races,
     remedies,
     sharing,
     snapshots,
@@ -54,7 +55,8 @@ def ended(tx: Tx, s: Services, run: Run) -> None:
     if tx.runs.live(run.task_id) or planning.was_told(tx, effect_id):
         return
     task, entry = tx.tasks.get(run.task_id), tx.history.of_task(run.task_id)[-1]
-    effect, position = JoinParts(run_id=run.id), len(entry.hooks)
+    race, position = races.last(tx, run.task_id), len(entry.hooks)
+    effect = SettleRace(run_id=run.id) if race and race.has(run) else JoinParts(run_id=run.id)
     planning.add(tx, s, task, effect, effect_id, entry.id, position, Policy.REQUIRED)
 
 
@@ -98,7 +100,8 @@ async def join(row: EffectRow, effect: JoinParts, s: Services) -> None:
         if isinstance(result, Conflicted):
             unmerged.append(Unmerged(run=run, files=result.files, reason=result.message))
     for run in group.done:
-        happened += await _cleared(s, task, project, run)
+        happened += await cleared(s, task, project, run)
+    happened = await snapshots.with_untold(s, task, project, happened)
     await artifacts.refresh_change(s, task, project, group.whole.branch, group.whole.base)
     await sharing.share(s, task, project, [group.whole])
     await finish(s, row, lambda tx: _go_on(tx, s, row, effect, happened, unmerged))
@@ -131,11 +134,10 @@ def _told(group: _Group, run: Run, result: str | Conflicted) -> Event:
     )
 
 
-async def _cleared(s: Services, task: Task, project: Project, run: Run) -> list[Event]:
+async def cleared(s: Services, task: Task, project: Project, run: Run) -> list[Event]:
     """Takes its workspace away: the branch holds the work, and what it does not is saved."""
     key = names.workspace_key(task.id, run.part)
-    removed = await s.workspaces.remove(Path(project.path), key)
-    events = await snapshots.with_untold(s, task, project, removed.events)
+    events = [*(await s.workspaces.remove(Path(project.path), key)).events]
     if not any(isinstance(e, WorkspaceRemoved) for e in events):
         events.append(WorkspaceRemoved())  # Before a crash that kept it from the log.
     mine = {"run": run.id}
@@ -172,7 +174,7 @@ def _go_on(
         return  # It paused, and goes on with the answer.
     if run.status is RunStatus.CANCELLED:
         remedies.after_stop(tx, s, task.id, STOPPED)
-    elif _over_budget(tx, s, run):
+    elif over_budget(tx, s, run):
         budgets.hold(tx, s, run, run.error.error if run.error else "")
     else:
         _fire(tx, s, task, run, unmerged)
@@ -183,7 +185,7 @@ def _add(tx: Tx, s: Services, task: Task, events: Sequence[Event]) -> None:
         tx.events.add(task.id, happened, SYSTEM, s.clock.now())
 
 
-def _over_budget(tx: Tx, s: Services, run: Run) -> bool:
+def over_budget(tx: Tx, s: Services, run: Run) -> bool:
     stopped_by = run.error is not None and run.error.error_class is ErrorClass.BUDGET
     return stopped_by and budgets.over(tx, s, run.id) is not None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from agents_manager.domain import event, run_settings
+from agents_manager.domain import event, parts, run_settings
 from agents_manager.domain.course import delivered
 from agents_manager.domain.effects import (
     CreateFinalPr,
@@ -28,12 +28,11 @@ from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
-from agents_manager.flow import agents, phases, stages, starting
+from agents_manager.flow import agents, phases, races, stages, starting
 from agents_manager.flow.memory import questions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.starting import Start
 
-DEFAULT_MODE = "implement"
 NOTHING: Mapping[str, Any] = {}
 
 
@@ -52,7 +51,10 @@ def effects(
     for position, hook in enumerate(hooks):
         effect_id = EffectId(f"{history_id}-{position}")
         if hook.type in AGENT_HOOKS:
-            for number, begins in enumerate(starting.starts(tx, s, task, hook, fired, resume)):
+            chosen = starting.starts(tx, s, task, hook, fired, resume)
+            if chosen[0].contender is not None:
+                races.begin(tx, s, task, parts.group_of(chosen[0].part))
+            for number, begins in enumerate(chosen):
                 named = EffectId(f"{effect_id}.{number}") if number else effect_id
                 start(tx, s, task, hook, fired, named, history_id, position, begins)
             made[position] = effect_id
@@ -206,31 +208,35 @@ def _queue_run(
     effect_id: EffectId,
     begins: Start,
 ) -> RunId:
-    """The hook's own mode and agent win; then the role of the status, and the resume point. A
-    session is gone on with only by the same agent in the same mode, so a reviewer never has that of
-    the author; then what was set for its run stays set."""
-    resume = begins.resume
+    """The hook's own agent wins, but over none that contends; then the role of the mode, and the
+    resume point. A session is gone on with only by the same agent in the same mode, so a reviewer
+    never has that of the author; then what was set for its run stays set."""
+    resume, contender = begins.resume, begins.contender
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    role = pipeline.status(task.status).role
-    mode = str(hook.params.get("mode") or role or resume.mode or DEFAULT_MODE)
+    mode = starting.mode_of(pipeline.status(task.status), hook, resume)
     named = hook.params.get("agent") or hook.params.get("agentType")
+    named = contender.agent if contender else named
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
     runs = tx.runs.of_task(task.id)
     project = tx.projects.get(task.project_id)
     if resume.mode == agents.REVIEW != mode:
-        resume = _author(runs, mode, phase_id) or resume
+        resume = _author(tx, runs, mode, phase_id) or resume
     agent = str(named) if named else _next_agent(s, project, mode, resume)
     before = next((r for r in runs if r.id == resume.run), None)
     was_in = before.phase_id if before else None
     same = mode == resume.mode and agent == resume.agent and phase_id == was_in
-    same = same and not (before and before.part != begins.part)
     # Whoever delivered what its stage is for is done; the next one of its role begins anew.
     same = same and not (before and delivered(before))
     kept = before.overrides.run if before and same else NOTHING
+    # A session is of its workspace; what was set for who works there is not.
+    same = same and not (before and before.part != begins.part)
+    of_hook = run_settings.picked(hook.params)
+    if contender:  # A model that the hook names is for the agent that it would have started.
+        of_hook.pop("model", None)
     overrides = Overrides(
         role=agents.settings_of_role(s, project, mode, agent),
-        hook=run_settings.picked(hook.params),
+        hook=of_hook,
         run={**kept, **begins.own},
     )
     run_id = RunId(s.ids.new())
@@ -274,10 +280,9 @@ def _next_agent(s: Services, project: Project, mode: str, resume: ResumePoint) -
     return agents.of_role(s, project, mode) or (None if in_its_role else resume.agent)
 
 
-def _author(runs: Sequence[Run], mode: str, phase_id: str | None) -> ResumePoint | None:
+def _author(tx: Tx, runs: Sequence[Run], mode: str, phase_id: str | None) -> ResumePoint | None:
     """Whose work was reviewed: what is sent back goes on there, not with the reviewer."""
-    mine = [r for r in runs if (r.mode, r.phase_id) == (mode, phase_id)]
-    if not mine:
+    last = races.author(tx, [r for r in runs if (r.mode, r.phase_id) == (mode, phase_id)])
+    if last is None:
         return None
-    last = mine[-1]
     return ResumePoint(status="", mode=mode, agent=last.agent, session=last.session, run=last.id)

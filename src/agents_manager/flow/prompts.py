@@ -1,7 +1,7 @@
 """Answering: one function for every door. The first answer wins; prompt, event, transition and
 effects are one transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +10,7 @@ from agents_manager.domain import event, question
 from agents_manager.domain.audit import Deed
 from agents_manager.domain.effects import MirrorReview
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.ids import EffectId, HistoryId, PromptId
+from agents_manager.domain.ids import EffectId, HistoryId, PromptId, TaskId
 from agents_manager.domain.knowledge import Node
 from agents_manager.domain.pipeline import PromptType, Trigger, TriggerType
 from agents_manager.domain.prompt import (
@@ -40,6 +40,7 @@ from agents_manager.flow import (
     comments,
     edits,
     leaks,
+    picking,
     planning,
     remedies,
     sharing,
@@ -273,6 +274,14 @@ def _fire(tx: Tx, s: Services, prompt: Prompt, fired: Fired, actor: Actor) -> No
         _mirror(tx, s, prompt, actor)
 
 
+_WAYS: Mapping[str, Callable[[Tx, Services, TaskId, Actor], object]] = {
+    "grant": remedies.grant,
+    "rerun": remedies.rerun,
+    "afresh": sharing.afresh,
+    "send_back": leaks.send_back,
+}
+
+
 def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:
     choices = ChoicePayload.model_validate(prompt.payload).choices
     chosen = next(c for c in choices if c.id == response["choice_id"])
@@ -287,17 +296,13 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             result = remedies.redo(tx, s, HistoryId(entry), actor)
             if isinstance(result, Refused):
                 raise _Refused(result, prompt, transitions.AUTO)
-        case "grant":
-            remedies.grant(tx, s, prompt.task_id, actor)
         case "retry":
             effect = leaks.release(tx, s, prompt.task_id, which, actor)
             edits.retry(tx, s, tx.effects.get(EffectId(effect)), actor)
-        case "send_back":
-            leaks.send_back(tx, s, prompt.task_id, actor)
-        case "rerun":
-            remedies.rerun(tx, s, prompt.task_id, actor)
-        case "afresh":
-            sharing.afresh(tx, s, prompt.task_id, actor)
+        case way if way in _WAYS:
+            _WAYS[way](tx, s, prompt.task_id, actor)
+        case "pick" | "race":
+            picking.choose(tx, s, prompt, which, actor)
         case "ask":
             last, task = tx.prompts.get(PromptId(which)), tx.tasks.get(prompt.task_id)
             asking.ask_again(tx, s, task, last, last.history_id)

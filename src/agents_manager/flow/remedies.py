@@ -23,7 +23,16 @@ from agents_manager.domain.task import SYSTEM, Actor, EffectRow, History, Result
 from agents_manager.domain.template import MODES
 from agents_manager.domain.trail import RETRY, arrival, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
-from agents_manager.flow import asking, facts, loop_backs, planning, starting, transitions
+from agents_manager.flow import (
+    asking,
+    facts,
+    loop_backs,
+    planning,
+    race_choice,
+    races,
+    starting,
+    transitions,
+)
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.starting import Start
 
@@ -106,6 +115,10 @@ def redo(tx: Tx, s: Services, history_id: HistoryId, actor: Actor) -> transition
 
 def after_stop(tx: Tx, s: Services, task_id: TaskId, reason: str) -> None:
     """A stopped run leaves the task where it is; a person says how it goes on."""
+    race = races.undecided(tx, tx.runs.of_task(task_id))
+    if race is not None:
+        race_choice.ask(tx, s, task_id, race, reason)
+        return
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     again = Choice(id="rerun", label="Run the agent again", action="rerun")
@@ -150,7 +163,7 @@ def rerun(
     runs = tx.runs.of_task(task_id)
     if not runs:
         raise TransitionRefused(f'No agent has worked at "{task.title}" yet; start it instead.')
-    again = [run] if run else parts.undone(runs, starting.asking(s)) or runs[-1:]
+    again = [run] if run else _again(tx, s, runs)
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor, reason)
     started: list[RunId] = []
     for position, last in enumerate(again):
@@ -172,6 +185,17 @@ def rerun(
     return started
 
 
+def _again(tx: Tx, s: Services, runs: Sequence[Run]) -> list[Run]:
+    """Of several that worked side by side those that are not done; after a race, also of one that
+    was judged since, whoever was picked or is still to be."""
+    race = races.current(tx, runs)
+    left = parts.undone([r for r in runs if not race or race.has(r)], starting.asking(s))
+    if left and not (race and race.picked):
+        return left
+    last = races.author(tx, runs)
+    return [last] if last else []
+
+
 def start_anew(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) -> bool:
     """Starts the agent that the move into this status asked for; False when it asked for none."""
     came = arrival(facts.past(tx, task.id), task.status)
@@ -185,11 +209,17 @@ def start_anew(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor
     starts = [h for h in hooks if h.type in AGENT_HOOKS]
     if not starts:
         return False
+    start_here(tx, s, task, starts[0], actor)
+    return True
+
+
+def start_here(tx: Tx, s: Services, task: Task, hook: HookSpec, actor: Actor) -> None:
+    """Starts what a hook asks for, without a move."""
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor)
     origin = facts.origin_of(tx, task, pipeline)
     resume = facts.resume_point(tx, task, transitions.AUTO, origin)
-    planning.effects(tx, s, task, starts[:1], transitions.AUTO, entry.id, resume)
-    return True
+    planning.effects(tx, s, task, [hook], transitions.AUTO, entry.id, resume)
 
 
 def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> Run:
@@ -208,6 +238,10 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
     busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
     if busy:
         raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+    if races.undecided(tx, tx.runs.of_task(task.id)):
+        raise TransitionRefused(
+            f'Nobody was picked yet of those who raced at "{task.title}": am task compare {task.id}'
+        )
     modes = sorted(MODES)
     if order.mode is not None and order.mode not in modes:
         hint = closest(order.mode, modes)

@@ -5,14 +5,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from agents_manager.domain import parts
+from agents_manager.domain import parts, race
 from agents_manager.domain.course import Assignment
 from agents_manager.domain.guards import Fired
-from agents_manager.domain.pipeline import BROUGHT, HookSpec, TriggerType
+from agents_manager.domain.pipeline import BROUGHT, HookSpec, Status, TriggerType
 from agents_manager.domain.prompt import ResumePoint
+from agents_manager.domain.race import Contender
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Task
-from agents_manager.flow import stages
+from agents_manager.flow import races, stages
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -24,6 +25,8 @@ class Start:
     """What the part is, where it is a new one."""
     own: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """What is set for this run."""
+    contender: Contender | None = None
+    """Who does it, where several do the same."""
 
 
 def starts(
@@ -32,9 +35,14 @@ def starts(
     alone = [Start(resume=resume)]
     status = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status)
     other_mode = hook.params.get("mode") not in (None, status.role)
+    fresh = resume.model_copy(update={"session": None, "run": None})
+    runs = tx.runs.of_task(task.id)
+    order = races.ordered(tx, task.id)
+    if order is not None and mode_of(status, hook, resume) == race.MODE:
+        named = parts.new_group(runs, len(order.contenders))
+        return [_contends(fresh, *one) for one in zip(named, order.contenders, strict=True)]
     if not status.parallel or other_mode or fired.trigger.type is TriggerType.LOOP_BACK:
         return alone
-    runs = tx.runs.of_task(task.id)
     left = parts.undone(runs, asking(s))
     if fired.prompt_id is not None:
         left = [run for run in left if run.id == resume.run]
@@ -43,9 +51,18 @@ def starts(
     given = stages.wave(tx, task)
     if len(given) < 2:
         return alone
-    fresh = resume.model_copy(update={"session": None, "run": None})
     named = parts.new_group(runs, len(given))
     return [Start(resume=fresh, part=p, given=g) for p, g in zip(named, given, strict=True)]
+
+
+def mode_of(status: Status, hook: HookSpec, resume: ResumePoint) -> str:
+    """The hook's own mode wins; then the role of the status, and the resume point."""
+    return str(hook.params.get("mode") or status.role or resume.mode or race.MODE)
+
+
+def _contends(resume: ResumePoint, part: str, contender: Contender) -> Start:
+    own = {"model": contender.model} if contender.model else {}
+    return Start(resume=resume, part=part, own=own, contender=contender)
 
 
 def asking(s: Services) -> Collection[str]:

@@ -23,7 +23,7 @@ from agents_manager.domain.transition import (
     nothing_to_ask,
 )
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import asking, facts, why
+from agents_manager.flow import asking, facts, races, why
 from agents_manager.flow.liveness import Mover, next_mover
 from agents_manager.flow.memory import looking
 from agents_manager.flow.memory.looking import OfTask
@@ -76,6 +76,8 @@ class TaskView:
     phases: Sequence[Phase]
     pull: PullRequest | None
     memory: OfTask
+    raced: bool
+    """Whether several agents did the same work at it, or are to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
         phases=tx.phases.of_task(found.id),
         pull=tx.pulls.of_task(found.id),
         memory=looking.of_task(tx, found),
+        raced=bool(races.last(tx, found.id) or races.ordered(tx, found.id)),
     )
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from agents_manager.domain import names
 from agents_manager.domain.task import MergeMethod, PullRequest
-from agents_manager.errors import GitError
+from agents_manager.errors import GitError, InvalidRepository
 from agents_manager.flow.ports import Conflicted
-from agents_manager.scm.git import Output, Place, contains, first_error, git, signed
+from agents_manager.scm.git import Output, Place, commit_of, contains, first_error, git, signed
 
 MESSAGE_LIMIT = 2000
 MOST_NAMED = 50
@@ -103,6 +103,22 @@ async def _write(place: Place, old: _Raw, tree: str, parent: str, committer: byt
     head += [b"committer " + committer, *([encoding] if encoding else [])]
     raw = b"\n".join(head) + b"\n\n" + old.message
     return (await git(place, "hash-object", "-t", "commit", "-w", "--stdin", input=raw)).line
+
+
+async def in_place_of(place: Place, tip: str, commit: str, message: str) -> str:
+    """The commit that brings a branch from its tip to what another commit holds. Never one that a
+    remote would refuse: what the branch held stays part of its history."""
+    if await commit_of(place, commit) is None:
+        raise InvalidRepository(f"The commit {commit[:8]} is not there any more.")
+    if await contains(place, commit, tip):
+        return commit
+    tree = (await git(place, "rev-parse", f"{commit}^{{tree}}")).line
+    held = await contains(place, tip, commit)
+    if held and tree == (await git(place, "rev-parse", f"{tip}^{{tree}}")).line:
+        return tip
+    parents = ("-p", tip) if held else ("-p", tip, "-p", commit)
+    order = ("commit-tree", tree, *parents, "-F", "-")
+    return (await git(await signed(place), *order, input=message.encode())).line
 
 
 async def joined(place: Place, ours: str, theirs: str) -> str | Conflicted:

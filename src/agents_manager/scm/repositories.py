@@ -26,6 +26,7 @@ from agents_manager.scm import (
     pushing,
     remotes,
     restoring,
+    snapshots,
     submodules,
     syncing,
     trees,
@@ -181,6 +182,22 @@ class Repositories:
             made = await git(await signed(store), *order, input=message.encode())
             await landing.land(repo, common, branch, tip, made.line)
             return made.line
+
+    async def adopt(self, repo: Path, branch: str, sha: str, message: str) -> str:
+        common = await common_dir(repo)
+        store = Place(git_dir=common)
+        async with locked(common):
+            await landing.complete_unfinished(repo, common, branch)
+            tip = await commits.tip_or_refuse(store, branch)
+            made = await joining.in_place_of(store, tip, sha, message)
+            if made != tip:
+                await landing.land(repo, common, branch, tip, made)
+            return made
+
+    async def shelve(self, repo: Path, key: str, branch: str) -> Sequence[Event]:
+        common = await common_dir(repo)
+        async with locked(common):
+            return await snapshots.shelve(Place(git_dir=common), key, branch)
 
     async def saved(self, repo: Path) -> list[SavedRef]:
         return await restoring.saved(Place(git_dir=await common_dir(repo)))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from agents_manager.domain import event
 from agents_manager.domain.event import Event
-from agents_manager.scm.git import Place, commit_of, git, signed
+from agents_manager.scm.commits import checkouts
+from agents_manager.scm.git import Place, branch_tip, commit_of, git, signed
 
 SNAPSHOTS = "refs/agents-manager/snapshots"
 STAGING = ("--add", "--remove", "--replace")
@@ -161,6 +162,21 @@ async def forced(tree: Place) -> list[bytes]:
     listed = await git(tree, *asked, check=False)
     entries = [] if listed.code else [entry.split(b"\t", 1) for entry in listed.items]
     return [path for mode, path in entries if not mode.startswith(b"160000")]
+
+
+async def shelve(store: Place, key: str, branch: str) -> tuple[Event, ...]:
+    """Takes a branch away whose commits a snapshot or another branch holds then."""
+    tip, own = await branch_tip(store, branch), f"refs/heads/{branch}"
+    if tip is None:
+        return ()
+    kept = ("refs/heads", SNAPSHOTS)
+    asked = ("for-each-ref", "--format=%(refname)", "--count=2", f"--contains={tip}", *kept)
+    holders = (await git(store, *asked)).line.splitlines()
+    ref = None if [name for name in holders if name != own] else await record(store, key, tip)
+    if not await checkouts(store, branch):
+        await git(store, "update-ref", "-d", own, tip)
+    nothing = Loose(present=(), gone=(), nested=())
+    return Saved(nothing, ref).events
 
 
 async def reachable(place: Place, commit: str) -> bool:

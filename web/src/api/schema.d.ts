@@ -1,4 +1,4 @@
-// From openapi.json c88d10cce4543b2ca1bf24d1b14f47f679ffe33962db0f8a780bc9ed391abaa8; write it again with: npm run api
+// From openapi.json 5e6acce863e236a0056e8c1a68c34e8a88813cc2d4b1a8cc91601e712fce3325; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -914,26 +914,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/tasks/{task_id}/start-time": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /**
-         * Set Start Time
-         * @description Has the engine start a task at a time, at another than before, or not at all.
-         */
-        put: operations["set_start_time"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/tasks/{task_id}/why": {
         parameters: {
             query?: never;
@@ -995,6 +975,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/race": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Race
+         * @description The last race of a task, contender by contender.
+         */
+        get: operations["get_race"];
+        put?: never;
+        /**
+         * Start Race
+         * @description Has several agents implement the task, each in a workspace of its own; starts it where it
+         *     waits for that. Where something comes before, such as a plan, they begin after it.
+         */
+        post: operations["start_race"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/race/{run_id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Contenders Diff
+         * @description What a contender changed, as a unified diff.
+         */
+        get: operations["get_contenders_diff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/race/pick": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pick Contender
+         * @description Takes the work of a contender: in answer to the question, or in place of the one that was
+         *     picked, while its review is waited for.
+         */
+        post: operations["pick_contender"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}/phases": {
         parameters: {
             query?: never;
@@ -1049,139 +1095,6 @@ export interface paths {
          * @description Puts the phases that have not been begun into another order.
          */
         post: operations["reorder_phases"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List Schedules
-         * @description All schedules, or those of a project; also those that are paused, halted or over.
-         */
-        get: operations["list_schedules"];
-        put?: never;
-        /**
-         * Add Schedule
-         * @description A schedule that begins with the next time of its rule. Its tasks are only created unless
-         *     `start` is said.
-         */
-        post: operations["add_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/schedules/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Preview Rule
-         * @description When a rule would fire; what is wrong with it where it is none.
-         */
-        get: operations["preview_rule"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/schedules/{schedule_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Get Schedule
-         * @description A schedule by its id or name, with the times that come and what came of the last ones.
-         */
-        get: operations["get_schedule"];
-        put?: never;
-        post?: never;
-        /**
-         * Remove Schedule
-         * @description Removes a schedule; the tasks that it made stay.
-         */
-        delete: operations["remove_schedule"];
-        options?: never;
-        head?: never;
-        /**
-         * Edit Schedule
-         * @description Changes what is given. Periods that it had already, it does not have again.
-         */
-        patch: operations["edit_schedule"];
-        trace?: never;
-    };
-    "/api/v1/schedules/{schedule_id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Pause Schedule
-         * @description Makes no task until it is resumed.
-         */
-        post: operations["pause_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/schedules/{schedule_id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Resume Schedule
-         * @description Goes on with the next time of its rule; what was missed is not made up for.
-         */
-        post: operations["resume_schedule"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/schedules/{schedule_id}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Run Schedule
-         * @description Makes a task out of turn.
-         */
-        post: operations["run_schedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2742,12 +2655,6 @@ export interface components {
          * @enum {string}
          */
         By: "project" | "task" | "agent" | "model" | "day";
-        /**
-         * Came
-         * @description What came of a period.
-         * @enum {string}
-         */
-        Came: "created" | "skipped";
         /** Capabilities */
         Capabilities: {
             /** Resumes */
@@ -3070,6 +2977,20 @@ export interface components {
             /** New */
             new: boolean;
         };
+        /** Contender */
+        Contender: {
+            /** Agent */
+            agent: string;
+            /** Model */
+            model: string | null;
+        };
+        /** ContenderForm */
+        ContenderForm: {
+            /** Agent */
+            agent: string;
+            /** Model */
+            model?: string | null;
+        };
         /** ContextMap */
         ContextMap: {
             /** Items */
@@ -3333,24 +3254,6 @@ export interface components {
             total: number;
             /** Shown */
             shown: number;
-        };
-        /** Firing */
-        Firing: {
-            /**
-             * Period
-             * Format: date-time
-             */
-            period: string;
-            came: components["schemas"]["Came"];
-            /** Task Id */
-            task_id: string | null;
-            /** By */
-            by: string | null;
-            /**
-             * Time
-             * Format: date-time
-             */
-            time: string;
         };
         /** FirstPass */
         FirstPass: {
@@ -4131,83 +4034,6 @@ export interface components {
             /** Base Branch */
             base_branch?: string | null;
         };
-        /** NewSchedule */
-        NewSchedule: {
-            /** Project */
-            project: string;
-            /** Name */
-            name: string;
-            /** Rule */
-            rule: string;
-            /**
-             * Zone
-             * @default UTC
-             */
-            zone?: string;
-            task: components["schemas"]["NewScheduledTask"];
-            /**
-             * Start
-             * @default false
-             */
-            start?: boolean;
-            /**
-             * When Open
-             * @default skip
-             * @enum {string}
-             */
-            when_open?: "skip" | "queue";
-            /** Until */
-            until?: string | null;
-            /** Most */
-            most?: number | null;
-        };
-        /** NewScheduledTask */
-        NewScheduledTask: {
-            /** Title */
-            title: string;
-            /**
-             * Description
-             * @default
-             */
-            description?: string;
-            /**
-             * Objective
-             * @default
-             */
-            objective?: string;
-            /**
-             * Type
-             * @default feature
-             */
-            type?: string;
-            /**
-             * Priority
-             * @default medium
-             */
-            priority?: string;
-            /**
-             * Size
-             * @default medium
-             */
-            size?: string;
-            /**
-             * Complexity
-             * @default medium
-             */
-            complexity?: string;
-            /**
-             * Tags
-             * @default []
-             */
-            tags?: string[];
-            /**
-             * Acceptance Criteria
-             * @default []
-             */
-            acceptance_criteria?: string[];
-            /** Pipeline */
-            pipeline?: string | null;
-        };
         /** NewTask */
         NewTask: {
             /** Project */
@@ -4261,8 +4087,7 @@ export interface components {
             dependencies?: string[];
             /** Pipeline */
             pipeline?: string | null;
-            /** Starts At */
-            starts_at?: string | null;
+            race?: components["schemas"]["RaceForm"] | null;
         };
         /** NewToken */
         NewToken: {
@@ -4454,6 +4279,11 @@ export interface components {
             /** Items */
             items: components["schemas"]["Phase"][];
         };
+        /** PickForm */
+        PickForm: {
+            /** Run */
+            run: string;
+        };
         /** Pipeline */
         Pipeline: {
             /** Id */
@@ -4574,11 +4404,6 @@ export interface components {
          * @enum {string}
          */
         Policy: "required" | "best_effort" | "fire_and_forget";
-        /** Preview */
-        Preview: {
-            /** Next */
-            next: string[];
-        };
         /**
          * Priority
          * @enum {string}
@@ -4690,8 +4515,6 @@ export interface components {
             responded_at: string | null;
             /** Undo Until */
             undo_until: string | null;
-            /** Midway */
-            midway: boolean;
         };
         /**
          * PromptStatus
@@ -4750,6 +4573,61 @@ export interface components {
             key: string;
             /** On */
             on: boolean;
+        };
+        /** Race */
+        Race: {
+            task: components["schemas"]["Task"];
+            judge: components["schemas"]["Contender"] | null;
+            judge_run: components["schemas"]["Run"] | null;
+            /** Reasons */
+            reasons: string | null;
+            /** Picked */
+            picked: string | null;
+            /** Prompt */
+            prompt: string | null;
+            /** Contenders */
+            contenders: components["schemas"]["RaceContender"][];
+        };
+        /** RaceChecks */
+        RaceChecks: {
+            /** Passed */
+            passed: boolean | null;
+            /** Ran */
+            ran: string[];
+            /** Failed */
+            failed: string[];
+        };
+        /** RaceContender */
+        RaceContender: {
+            contender: components["schemas"]["Contender"];
+            run: components["schemas"]["Run"] | null;
+            /** Unfit */
+            unfit: string | null;
+            checks: components["schemas"]["RaceChecks"];
+            figures: components["schemas"]["RaceFigures"] | null;
+            /** Snapshot */
+            snapshot: number | null;
+            /** Seconds */
+            seconds: number | null;
+        };
+        /** RaceFigures */
+        RaceFigures: {
+            /** Run */
+            run: string;
+            /** Files */
+            files: number | null;
+            /** Additions */
+            additions: number | null;
+            /** Deletions */
+            deletions: number | null;
+            /** Commits */
+            commits: string[];
+        };
+        /** RaceForm */
+        RaceForm: {
+            /** Contenders */
+            contenders: components["schemas"]["ContenderForm"][];
+            judge?: components["schemas"]["ContenderForm"] | null;
         };
         /** Readiness */
         Readiness: {
@@ -5087,186 +4965,6 @@ export interface components {
             /** Warnings */
             warnings: components["schemas"]["Finding"][];
         };
-        /** Schedule */
-        Schedule: {
-            /** Id */
-            id: string;
-            /** Project Id */
-            project_id: string;
-            /** Project */
-            project: string;
-            /** Name */
-            name: string;
-            /** Rule */
-            rule: string;
-            /** Zone */
-            zone: string;
-            template: components["schemas"]["ScheduledTask"];
-            /** Start */
-            start: boolean;
-            when_open: components["schemas"]["WhenOpen"];
-            state: components["schemas"]["ScheduleState"];
-            /** Reason */
-            reason: string | null;
-            /** Next At */
-            next_at: string | null;
-            /** Until */
-            until: string | null;
-            /** Most */
-            most: number | null;
-            /** Fired */
-            fired: number;
-            /** Last Task Id */
-            last_task_id: string | null;
-            /** Created By */
-            created_by: string;
-            /**
-             * Created At
-             * Format: date-time
-             */
-            created_at: string;
-            /**
-             * Updated At
-             * Format: date-time
-             */
-            updated_at: string;
-        };
-        /**
-         * ScheduleEdit
-         * @description What is left out stays as it is.
-         */
-        ScheduleEdit: {
-            /**
-             * Project
-             * @default
-             */
-            project?: string;
-            /**
-             * Name
-             * @default
-             */
-            name?: string;
-            /**
-             * Rule
-             * @default
-             */
-            rule?: string;
-            /**
-             * Zone
-             * @default
-             */
-            zone?: string;
-            task?: components["schemas"]["ScheduledTaskEdit"];
-            /**
-             * Start
-             * @default false
-             */
-            start?: boolean;
-            /**
-             * When Open
-             * @default skip
-             * @enum {string}
-             */
-            when_open?: "skip" | "queue";
-            /** Until */
-            until?: string | null;
-            /** Most */
-            most?: number | null;
-        };
-        /**
-         * ScheduleState
-         * @enum {string}
-         */
-        ScheduleState: "active" | "paused" | "halted" | "ended";
-        /** ScheduleView */
-        ScheduleView: {
-            schedule: components["schemas"]["Schedule"];
-            /** Next */
-            next: string[];
-            /** Firings */
-            firings: components["schemas"]["Firing"][];
-        };
-        /** ScheduledTask */
-        ScheduledTask: {
-            /** Title */
-            title: string;
-            /** Description */
-            description: string;
-            /** Objective */
-            objective: string;
-            /** Type */
-            type: string;
-            /** Priority */
-            priority: string;
-            /** Size */
-            size: string;
-            /** Complexity */
-            complexity: string;
-            /** Tags */
-            tags: string[];
-            /** Acceptance Criteria */
-            acceptance_criteria: string[];
-            /** Pipeline */
-            pipeline: string | null;
-        };
-        /**
-         * ScheduledTaskEdit
-         * @description What is left out stays as it is.
-         */
-        ScheduledTaskEdit: {
-            /**
-             * Title
-             * @default
-             */
-            title?: string;
-            /**
-             * Description
-             * @default
-             */
-            description?: string;
-            /**
-             * Objective
-             * @default
-             */
-            objective?: string;
-            /**
-             * Type
-             * @default
-             */
-            type?: string;
-            /**
-             * Priority
-             * @default
-             */
-            priority?: string;
-            /**
-             * Size
-             * @default
-             */
-            size?: string;
-            /**
-             * Complexity
-             * @default
-             */
-            complexity?: string;
-            /**
-             * Tags
-             * @default []
-             */
-            tags?: string[];
-            /**
-             * Acceptance Criteria
-             * @default []
-             */
-            acceptance_criteria?: string[];
-            /** Pipeline */
-            pipeline?: string | null;
-        };
-        /** Schedules */
-        Schedules: {
-            /** Items */
-            items: components["schemas"]["Schedule"][];
-        };
         /** Setting */
         Setting: {
             /** Key */
@@ -5502,13 +5200,6 @@ export interface components {
             /** Expect Version */
             expect_version?: number | null;
         };
-        /** StartTime */
-        StartTime: {
-            /** At */
-            at: string | null;
-            /** Expect Version */
-            expect_version?: number | null;
-        };
         /**
          * State
          * @enum {string}
@@ -5685,8 +5376,6 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
-            /** Starts At */
-            starts_at: string | null;
         };
         /**
          * TaskEdit
@@ -5805,6 +5494,8 @@ export interface components {
             phases: components["schemas"]["Phase"][];
             pull: components["schemas"]["PullRequest"] | null;
             memory: components["schemas"]["OfTask"];
+            /** Raced */
+            raced: boolean;
         };
         /** Tasks */
         Tasks: {
@@ -5961,12 +5652,6 @@ export interface components {
             /** Trigger */
             trigger: string | null;
         };
-        /**
-         * WhenOpen
-         * @description What happens when the task of the last time is not finished.
-         * @enum {string}
-         */
-        WhenOpen: "skip" | "queue";
         /** Why */
         Why: {
             task: components["schemas"]["Task"];
@@ -7579,42 +7264,6 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
-    set_start_time: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                task_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["StartTime"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Task"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
     explain_task: {
         parameters: {
             query?: never;
@@ -7713,6 +7362,131 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    get_race: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Race"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    start_race: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RaceForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_contenders_diff: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                task_id: string;
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    pick_contender: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PickForm"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     list_phases: {
         parameters: {
             query?: never;
@@ -7797,280 +7571,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Phases"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    list_schedules: {
-        parameters: {
-            query?: {
-                project?: string | null;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedules"];
-                };
-            };
-            401: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    add_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["NewSchedule"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            401: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    preview_rule: {
-        parameters: {
-            query: {
-                rule: string;
-                zone?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Preview"];
-                };
-            };
-            401: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    get_schedule: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ScheduleView"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    remove_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    edit_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["ScheduleEdit"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    pause_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    resume_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Schedule"];
-                };
-            };
-            401: components["responses"]["Error"];
-            404: components["responses"]["Error"];
-            409: components["responses"]["Error"];
-            413: components["responses"]["Error"];
-            415: components["responses"]["Error"];
-            422: components["responses"]["Error"];
-            default: components["responses"]["Error"];
-        };
-    };
-    run_schedule: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Any text of up to 200 visible characters; a new one for each action. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-            };
-            path: {
-                schedule_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Task"];
                 };
             };
             401: components["responses"]["Error"];

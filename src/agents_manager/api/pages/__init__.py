@@ -134,6 +134,13 @@ from agents_manager.api.pages.projects import (
     SettingsEdit,
 )
 from agents_manager.api.pages.prompts import Answered, Inbox, InboxItem, Undone
+from agents_manager.api.pages.races import (
+    Contender,
+    Race,
+    RaceChecks,
+    RaceContender,
+    RaceFigures,
+)
 from agents_manager.api.pages.runs import (
     Agent,
     Agents,
@@ -224,6 +231,7 @@ __all__ = [
     "Column",
     "Comments",
     "CommittedDocument",
+    "Contender",
     "ContextMap",
     "CostReport",
     "CurationQueue",
@@ -306,6 +314,10 @@ __all__ = [
     "Preview",
     "Projects",
     "Push",
+    "Race",
+    "RaceChecks",
+    "RaceContender",
+    "RaceFigures",
     "Readiness",
     "ReadyPart",
     "Recalled",

@@ -54,6 +54,8 @@ class TaskView(schemas.Out):
     phases: list[schemas.Phase]
     pull: schemas.PullRequest | None
     memory: OfTask
+    raced: bool
+    """Whether several agents did the same work at it, or are to."""
 
 
 class Phases(schemas.Out):

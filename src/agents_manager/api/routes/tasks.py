@@ -8,9 +8,20 @@ from fastapi.responses import PlainTextResponse
 
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, AnswerKey, Caller, Services
+from agents_manager.api.routes import races
 from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
-from agents_manager.flow import changes, paths, prompts, remedies, sharing, task_files, tasks, views
+from agents_manager.flow import (
+    changes,
+    paths,
+    prompts,
+    racing,
+    remedies,
+    sharing,
+    task_files,
+    tasks,
+    views,
+)
 from agents_manager.flow.ports import Tx
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
@@ -45,8 +56,12 @@ async def create_task(
 ) -> schemas.Task:
     """A new task, at the first status of its pipeline."""
     project = await s.store.read(lambda tx: tx.projects.find(form.project))
-    new = tasks.NewTask(**form.model_dump(exclude={"project"}))
-    return schemas.Task.of(await tasks.create(s, project, new, actor, key=key))
+    new = tasks.NewTask(**form.model_dump(exclude={"project", "race"}))
+    if form.race is None:
+        return schemas.Task.of(await tasks.create(s, project, new, actor, key=key))
+    several = [races.contender(one) for one in form.race.contenders]
+    judge = races.contender(form.race.judge) if form.race.judge else None
+    return schemas.Task.of(await racing.create(s, project, new, several, judge, actor, key=key))
 
 
 @router.get("/{task_id}")

@@ -52,6 +52,13 @@ from agents_manager.domain.event.people import (
     PromptReminded,
     ReviewSubmitted,
 )
+from agents_manager.domain.event.races import (
+    RaceBegun,
+    RaceCompared,
+    RaceJudged,
+    RaceOrdered,
+    RacePicked,
+)
 from agents_manager.domain.event.runs import (
     AgentCancelled,
     AgentCompleted,
@@ -205,6 +212,11 @@ Event = Annotated[
     | PartConflicted
     | PartJoined
     | PartsLeft
+    | RaceOrdered
+    | RaceBegun
+    | RaceCompared
+    | RaceJudged
+    | RacePicked
     | BranchRebased
     | RebaseConflicted
     | WorkspaceRebuilt

@@ -180,6 +180,8 @@ class ChecksPassed(Happening):
     run: str
     checks: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    passed: bool | None = None
+    """Whether those of the project passed; None: none of them was run."""
 
     def says(self) -> str:
         told = f"; failed, which is only told: {', '.join(self.warnings)}" if self.warnings else ""

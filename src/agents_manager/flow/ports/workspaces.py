@@ -241,6 +241,17 @@ class Workspaces(Protocol):
         is there already. The commit that the branch stands at then."""
         ...
 
+    async def adopt(self, repo: Path, branch: str, sha: str, message: str) -> str:
+        """Makes a branch hold what a commit holds, and its clean checkouts follow: by moving it
+        forward where the commit grew from it, else by a commit on top of both. Nothing where it
+        does already. The commit that the branch stands at then."""
+        ...
+
+    async def shelve(self, repo: Path, key: str, branch: str) -> Sequence[Event]:
+        """Takes a branch away, its commits saved as a snapshot first unless another branch or
+        snapshot has them; one that somebody has checked out stays."""
+        ...
+
     async def push(self, repo: Path, branch: str) -> Pushed | None:
         """Brings the branch to the remote unless it is there already, never by force; None where
         there is no remote."""

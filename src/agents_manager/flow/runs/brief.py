@@ -16,6 +16,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.names import visible
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.prompt import PromptStatus
+from agents_manager.domain.race import JUDGE
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import Run
 from agents_manager.domain.stages.table import BY_ROLE, WRITERS
@@ -27,7 +28,14 @@ from agents_manager.flow.memory import recall
 from agents_manager.flow.memory.recall import Recalled
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import memory_sections, mirrors, notes, stage_sections, transcripts
+from agents_manager.flow.runs import (
+    judging,
+    memory_sections,
+    mirrors,
+    notes,
+    stage_sections,
+    transcripts,
+)
 from agents_manager.flow.runs.prepare import of
 
 ANSWER = "The latest answer"
@@ -81,6 +89,8 @@ class Heard:
     transcript: Sequence[str] = ()
     said: Sequence[Comment] = ()
     memory: Sequence[Section] = ()
+    contenders: Sequence[Section] = ()
+    """What a judge compares."""
 
 
 NOTHING = Heard()
@@ -129,10 +139,11 @@ async def _written(
     how_to_end = agent.how_to_end if agent else ""
     said = await _said(s, run, task, project)
     touched = await recall.touched(s, task)
+    contenders = await judging.contenders(s, run, task, project)
 
     def read(tx: Tx) -> tuple[list[Section], Recalled]:
         known = _recalled(tx, s, run, task, touched)
-        heard = Heard(earlier, said, memory_sections.of(tx, run, task, known))
+        heard = Heard(earlier, said, memory_sections.of(tx, run, task, known), contenders)
         return sections(tx, s, run, task, registry, how_to_end, instructions, heard), known
 
     parts, known = await s.store.read(read)
@@ -194,6 +205,15 @@ def sections(
     show, last = f"am task show {task.id}", runs[-1].id if runs else ""
     threads = conversation.threads(heard.said)
     rounds = conversation.rounds(prompts, runs, run, threads)
+    if run.mode == JUDGE:
+        return [
+            _ours("Instructions", _instructions(s, run)),
+            replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts)),
+            _plan(task, artifacts, show),
+            *heard.contenders,
+            _ours("How to end", _outcomes(tx, s, run, task, registry, how_to_end)),
+            _project(instructions),
+        ]
     known = stages.of(tx, task) if run.mode in BY_ROLE else None
     again = known.goes_on_from(run) if known else retries.automatic(tx, run)
     request = replace(_quote(TASK, _task(task), show), before=_from_outside(artifacts))
@@ -231,7 +251,7 @@ def sections(
         _quote(ANSWER, [conversation.latest(prompts, runs, threads)], show),
         _ours("Requests", stage_sections.how_to_request(s, run) if known else ""),
         _ours("Handoff", template.filled(s.templates["handoff"], task=task.id[:8])),
-        _ours("How to end", _outcomes(tx, s, task, registry, how_to_end)),
+        _ours("How to end", _outcomes(tx, s, run, task, registry, how_to_end)),
         _project(instructions),
     ]
 
@@ -271,7 +291,7 @@ def _list(heading: str, lines: Sequence[str], where: str, *, newest: bool = Fals
 
 
 def _instructions(s: Services, run: Run) -> str:
-    mode = run.mode if run.mode in template.MODES else "implement"
+    mode = run.mode if run.mode in s.templates else "implement"
     return "\n\n".join(template.filled(s.templates[name]) for name in (mode, "reading"))
 
 
@@ -396,10 +416,12 @@ def _project(instructions: str) -> Section:
     )
 
 
-def _outcomes(tx: Tx, s: Services, task: Task, registry: Registry, how_to_end: str) -> str:
+def _outcomes(
+    tx: Tx, s: Services, run: Run, task: Task, registry: Registry, how_to_end: str
+) -> str:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     lines: list[str] = []
-    for name in registry.offered(pipeline, task.status):
+    for name in registry.offered(pipeline, task.status, run.mode):
         outcome = next(
             (o for o in registry.outcomes.values() if name in (o.name, *o.aliases)), None
         )

@@ -11,6 +11,7 @@ from agents_manager.domain.findings import UNHELPED
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Trigger, TriggerType
+from agents_manager.domain.race import JUDGE
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
@@ -19,6 +20,7 @@ from agents_manager.flow import (
     comments,
     loop_backs,
     parts,
+    picking,
     remedies,
     retries,
     sharing,
@@ -122,6 +124,8 @@ def fail(
     tx.runs.update(run_id, status=status, error=error, ended_at=now)
     midway.withdraw(tx, s, run)
     actor = agent_actor(run)
+    # What others leave to a person who says how the task goes on, a judge leaves to who picks.
+    alone = not run.part and run.mode != JUDGE
     if status is RunStatus.CANCELLED:
         tx.events.add(run.task_id, event.AgentCancelled(run=run_id), actor, now)
         if run.part:
@@ -131,10 +135,10 @@ def fail(
         return
     failed = event.AgentFailed(run=run_id, error_class=error.error_class, error=error.error)
     tx.events.add(run.task_id, failed, actor, now)
-    if over_budget and not run.part and not _stop_is_ordered(tx, run):
+    if over_budget and alone and not _stop_is_ordered(tx, run):
         budgets.hold(tx, s, tx.runs.get(run_id), error.error)
         return
-    if elsewhere and not run.part and not _stop_is_ordered(tx, run):
+    if elsewhere and alone and not _stop_is_ordered(tx, run):
         sharing.ask(tx, s, run, error.error)
         return
     may_retry = not over_budget and not _stop_is_ordered(tx, run)
@@ -149,6 +153,9 @@ def fail(
 def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None:
     if run.part:
         parts.ended(tx, s, run)
+        return
+    if run.mode == JUDGE:
+        picking.judged(tx, s, tx.runs.get(run.id))
         return
     actor = agent_actor(run)
     ended = fired.trigger.outcome in BY_OUTCOME
@@ -259,6 +266,7 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
         run=run.id,
         checks=tuple(c["name"] for c in checks if c["passed"]),
         warnings=tuple(c["name"] for c in broken),
+        passed=verdict.get("checks_passed"),
     )
     tx.events.add(run.task_id, passed, SYSTEM, now)
 

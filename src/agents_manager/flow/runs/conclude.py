@@ -13,6 +13,7 @@ from agents_manager.domain.names import one_line
 from agents_manager.domain.outcome import Malformed, Nothing, Outcome, Reported
 from agents_manager.domain.pipeline import BROUGHT, Pipeline
 from agents_manager.domain.prompt import Prompt
+from agents_manager.domain.race import JUDGE
 from agents_manager.domain.run import READ_ONLY_MODES, ErrorClass, Run
 from agents_manager.domain.stages.table import BY_ROLE, WRITERS
 from agents_manager.domain.task import Project, Task
@@ -21,7 +22,15 @@ from agents_manager.flow import branches
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Agent, Said, Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import checking, handoffs, midway, reports, spending, staging
+from agents_manager.flow.runs import (
+    checking,
+    handoffs,
+    judging,
+    midway,
+    reports,
+    spending,
+    staging,
+)
 from agents_manager.flow.runs.places import ASKED, FRESH
 from agents_manager.flow.runs.prepare import of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict, trouble
@@ -32,8 +41,8 @@ CUT = (
 )
 REVIEW = "review"
 CHANGED_BY_REVIEWER = (
-    "The reviewer changed the branch, which a review must not do; its verdict does not count. Look"
-    " at what it committed."
+    "The agent changed the branch, which one that only judges must not do; its verdict does not"
+    " count. Look at what it committed."
 )
 _WRITTEN = {"plan": "plan_complete", "design": "design_ready"}
 """Modes whose result is the text itself."""
@@ -186,7 +195,7 @@ async def _judge(
 
     pipeline, ground = await s.store.read(known)
     registry = registry_of(s, project)
-    offered = registry.offered(pipeline, task.status)
+    offered = registry.offered(pipeline, task.status, run.mode)
     reading = _read(said, report, offered, registry.outcomes)
     if isinstance(reading, Malformed):
         return _repair(reading.reason)
@@ -198,13 +207,14 @@ async def _judge(
     if meddled is not None:
         return meddled
     changed = head != run.base_sha
-    if run.mode == REVIEW and changed:
+    if run.mode in (REVIEW, JUDGE) and changed:
         return trouble(CHANGED_BY_REVIEWER, ErrorClass.BAD_OUTPUT)
     if isinstance(reading, Nothing):
         verdict = await _unsaid(run, project, said, offered, changed, s)
     else:
         verdict = _reported(reading, offered, changed)
         verdict |= await staging.held(run, task, project, reading, head, directory, s)
+        verdict |= await judging.held(run, reading, s)
         if "again" in verdict:
             return _repair(verdict["again"]["text"])
     verdict |= Verdict(start_sha=start, head_sha=head)

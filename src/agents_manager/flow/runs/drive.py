@@ -48,7 +48,7 @@ async def drive(
     past, over = await spending.before(run, project, number, s)
     if over is not None:
         return Ending(reason="no_budget", exit_code=None, truncated=False, message=over)
-    offered = registry_of(s, project).offered(pipeline, task.status)
+    offered = registry_of(s, project).offered(pipeline, task.status, run.mode)
     asked = None if again is None else _asked(s, agent, offered, again)
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:

@@ -22,6 +22,7 @@ from agents_manager.domain.handoff_text import Parsed
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.knowledge import KeptHandoff
 from agents_manager.domain.pipeline import BROUGHT, PromptType
+from agents_manager.domain.race import JUDGED
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import SYSTEM, Project, Task
@@ -162,7 +163,8 @@ async def _required(task: Task, project: Project, verdict: Verdict, s: Services)
 
     outcome = registry_of(s, project).outcomes.get(verdict.get("outcome", ""))
     asks = outcome is not None and outcome.prompt in BROUGHT
-    return not asks and await s.store.read(read)
+    judges = verdict.get("outcome") == JUDGED
+    return not asks and not judges and await s.store.read(read)
 
 
 async def _changed(

@@ -66,7 +66,7 @@ async def enter(s: Services, run_id: str, token: str) -> Reporter:
         run_id=run.id,
         directory=opened[0],
         wait_s=s.configs.of(project).ask_human_s,
-        offered=registry.offered(pipeline, task.status),
+        offered=registry.offered(pipeline, task.status, run.mode),
         known=registry.outcomes,
         stage=stage,
         project_id=project.id,
