@@ -1,5 +1,6 @@
 import type { TaskView } from "@/api/client";
 import { TaskBlockers, TaskHandoff } from "@/features/handoff/OfTask";
+import { RaceBoard } from "@/features/race/RaceBoard";
 import { Markdown } from "@/kit/Markdown";
 import { Section } from "@/kit/Page";
 import { clean } from "@/kit/text";
@@ -29,6 +30,7 @@ export function Overview({
       <Section title="Why it is where it is">
         <p className="max-w-3xl leading-relaxed break-words text-ink-2">{clean(view.why)}</p>
       </Section>
+      {view.raced && <RaceBoard view={view} />}
       <TaskBlockers view={view} />
       {view.phases.length > 0 && <Phases task={task.id} phases={view.phases} />}
       <Section title="What is to be done">

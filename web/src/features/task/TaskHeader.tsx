@@ -20,7 +20,7 @@ import { NextMover } from "./NextMover";
 import { StatusChip } from "./StatusChip";
 import { again, type Choice, costOf, onward } from "./situation";
 
-export type Wish = "stop" | "run" | "edit" | "delete" | "force" | Choice;
+export type Wish = "stop" | "run" | "race" | "edit" | "delete" | "force" | Choice;
 
 export function TaskHeader({
   view,
@@ -130,6 +130,12 @@ export function TaskHeader({
                 note: view.run ? "An agent is at work already." : undefined,
                 disabled: view.run !== null,
                 onSelect: () => wish("run"),
+              },
+              {
+                label: "Several agents side by side…",
+                note: view.run ? "An agent is at work already." : undefined,
+                disabled: view.run !== null || view.status.category === "final",
+                onSelect: () => wish("race"),
               },
               {
                 label: "Delete…",

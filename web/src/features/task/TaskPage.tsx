@@ -6,6 +6,7 @@ import type { TaskView } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useShortcuts } from "@/app/keys";
 import { PromptPanel } from "@/features/prompts/PromptPanel";
+import { RaceDialog } from "@/features/race/RaceDialog";
 import { Transcript } from "@/features/transcript/Transcript";
 import { Button } from "@/kit/Button";
 import { Await, Loading } from "@/kit/State";
@@ -163,6 +164,7 @@ function Shown({ view }: { view: TaskView }) {
         </Sure>
       )}
       {wished === "run" && <RunDialog view={view} run={actions.run} onClose={close} />}
+      {wished === "race" && <RaceDialog view={view} onClose={close} />}
       {wished === "edit" && <EditDialog view={view} onClose={close} />}
       {wished === "delete" && <DeleteDialog view={view} onClose={close} />}
       {wished === "force" && (

@@ -4,6 +4,7 @@ import { toast } from "sonner";
 import { type ApiError, api, data, once } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useDraft } from "@/app/drafts";
+import { type Entries, BLANK as NEW_RACE, RaceFields, raceOf } from "@/features/race/RaceFields";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Input, Select, TextArea } from "@/kit/Field";
@@ -17,6 +18,8 @@ const BLANK = {
   size: "medium",
   pipeline: "",
   startsAt: "",
+  /** Who implements it side by side; null: one agent. */
+  race: null as Entries | null,
   key: "",
 };
 
@@ -62,6 +65,7 @@ export function NewTask({
             size: form.size,
             pipeline: form.pipeline || undefined,
             starts_at: form.startsAt && !start ? new Date(form.startsAt).toISOString() : undefined,
+            race: (form.race && raceOf(form.race)) ?? undefined,
           },
         }),
       );
@@ -79,6 +83,8 @@ export function NewTask({
     },
   });
   const error = create.error as ApiError | null;
+  /** Several are wanted, and it is not said yet who. */
+  const unsaid = form.race !== null && !raceOf(form.race);
   return (
     <Dialog open={open} onClose={onClose} title="New task">
       <form
@@ -156,6 +162,21 @@ export function NewTask({
             />
           )}
         </Field>
+        <label className="flex min-h-8 items-center gap-2 max-sm:min-h-11">
+          <input
+            type="checkbox"
+            checked={form.race !== null}
+            onChange={(event) => set({ race: event.target.checked ? NEW_RACE : null, key: "" })}
+          />
+          Several agents side by side
+        </label>
+        {form.race && (
+          <RaceFields
+            project={projects.find((one) => one.name === form.project)?.id ?? form.project}
+            value={form.race}
+            onChange={(race) => set({ race, key: "" })}
+          />
+        )}
         {error && (
           <p role="alert" className="text-bad">
             {error.message} {error.details?.join("; ")}
@@ -165,12 +186,17 @@ export function NewTask({
           {!form.startsAt && (
             <Button
               onClick={() => create.mutate(false)}
-              disabled={create.isPending || !form.title.trim()}
+              disabled={create.isPending || !form.title.trim() || unsaid}
             >
               Create
             </Button>
           )}
-          <Button look="primary" type="submit" disabled={create.isPending} hint="Ctrl+Enter">
+          <Button
+            look="primary"
+            type="submit"
+            disabled={create.isPending || unsaid}
+            hint="Ctrl+Enter"
+          >
             {form.startsAt ? "Create and start then" : "Create and start"}
           </Button>
         </div>
