@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import httpx
 import yaml
@@ -39,6 +40,7 @@ PAGES = {
     "timeline": "tasks/{reviewed}?tab=timeline",
     "task-runs": "tasks/{reviewed}?tab=runs",
     "stages": "tasks/{staged}?tab=stages&project=shop",
+    "race": "tasks/{raced}?project=kiosk",
     "runs": "runs",
     "pipelines": "pipelines",
     "pipeline": "pipelines/feature",
@@ -53,6 +55,7 @@ REQUEST = """The people who run the shop want to see whether it is up.
 Answer at /health with the status as JSON, without a login."""
 ON_A_PHONE = ("inbox", "board", "task")
 DARK = ("board", "changes")
+RACERS = ("quick", "careful", "thorough")
 
 
 def main(names: list[str]) -> None:
@@ -84,7 +87,8 @@ def _document(process: "subprocess.Popen[str]") -> str:
 def _take(address: str, home: Path, names: list[str]) -> None:
     headers = {"Authorization": f"Bearer {(home / 'token').read_text().strip()}"}
     http = httpx.Client(base_url=f"{address}/api/v1/", headers=headers, timeout=60)
-    tasks = {"staged": _staged(http, home / "shop"), **_tasks(http)}
+    staged, raced = _staged(http, home / "shop"), _raced(http, home / "kiosk")
+    tasks = {"staged": staged, "raced": raced, **_tasks(http)}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
         for name, path in PAGES.items():
@@ -116,6 +120,39 @@ def _tasks(http: httpx.Client) -> dict[str, str]:
         settled = len(prompts)
         time.sleep(5)
     raise SystemExit("The demo did not come to a question, a review and an agent at work.")
+
+
+def _raced(http: httpx.Client, repo: Path) -> str:
+    """A task that three agents work at, two of whom are done."""
+
+    def works(lines: str, cost: float, *rest: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {"write": {"path": "health.py", "text": lines}},
+            {"commit": "Answer at /health"},
+            *rest,
+            {"usage": {"input_tokens": 21_000, "output_tokens": 3_100, "cost_usd": cost}},
+            {"outcome": "pr_ready"},
+        ]
+
+    agents = {name: {"adapter": "scripted"} for name in RACERS}
+    config = {"agents": agents, "checks": {"test": {"command": "grep -q ok health.py"}}}
+    made = make_repo(repo, {".agents-manager/config.json": json.dumps(config)})
+    http.post("projects", json={"path": str(made), "name": "kiosk"}).raise_for_status()
+    plays = [
+        works("answer = None\n", 0.08, {"sleep": 2}),
+        works("status = 'ok'\nanswer = {'status': status}\n", 0.31, {"sleep": 5}),
+        works("status = 'ok'\n", 0.6, {"sleep": 600}),
+    ]
+    new = {
+        "project": "kiosk",
+        "pipeline": "simple",
+        "title": "Add a health check",
+        "description": f"{REQUEST}\n\n```agent-script\n{yaml.safe_dump({'implement': plays})}```\n",
+        "race": {"contenders": [{"agent": name} for name in RACERS]},
+    }
+    task = http.post("tasks", json=new).raise_for_status().json()["id"]
+    http.post(f"tasks/{task}/start").raise_for_status()
+    return task
 
 
 def _staged(http: httpx.Client, repo: Path) -> str:

@@ -14,7 +14,7 @@ from agents_manager.domain import race
 from agents_manager.domain.event import Event
 from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import EffectRow, Task
-from agents_manager.flow import hooks, prompts, racing, tasks
+from agents_manager.flow import facts, hooks, prompts, racing, tasks, transitions
 from agents_manager.flow.ports import Change, Removed, Services
 from agents_manager.flow.runs import close
 from agents_manager.flow.runs.verdict import Verdict, trouble
@@ -228,6 +228,11 @@ async def test_killed_after_any_step_it_is_taken_whole_and_once(course: Course, 
     assert sorted(e["number"] for e in await course.told("snapshot.saved")) == [1, 2]
     assert [*await course.s.workspaces.standing(course.repo)] == []
     assert len(await course.open("push_and_create_pr")) == 1
+    # Whoever goes on with it goes on with what was picked, not with who was last.
+    ways = await course.s.store.read(
+        lambda tx: facts.resume_point(tx, course.task, transitions.AUTO, None)
+    )
+    assert ways.run == runs[1].id
 
 
 async def test_a_branch_that_somebody_looks_at_is_saved_and_stays(course: Course) -> None:

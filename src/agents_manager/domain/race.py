@@ -3,6 +3,7 @@ of one group, each on a branch of its own; nothing of them is put together."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from pydantic import Field
 
@@ -46,6 +47,7 @@ class Race:
     judge: Contender | None
     picked: RunId | None = None
     """Whose work became the task's; None: nobody's yet."""
+    picked_at: datetime | None = None
 
     def has(self, run: Run) -> bool:
         part = parts.of(run)
@@ -55,10 +57,17 @@ class Race:
         """The newest run of each contender, in their order."""
         return parts.of_group(runs, self.group)
 
+    def contender(self, run: Run) -> Contender:
+        return self.contenders[self.place(run)]
+
     def letter(self, run: Run) -> str:
+        return LETTERS[self.place(run)]
+
+    def place(self, run: Run) -> int:
+        """Among the contenders."""
         part = parts.of(run)
         assert part is not None
-        return LETTERS[part.place - 1]
+        return part.place - 1
 
 
 def named(text: str) -> Contender:

@@ -1,7 +1,8 @@
 """What the contenders of a race made, side by side: for who picks, for the judge, for the doors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from agents_manager.domain import race
@@ -32,15 +33,16 @@ class Checked:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     contender: Contender
-    run: Run | None
+    run: Run | None = None
     """The newest of this contender; None before the race begins."""
     unfit: str | None
     """Why it cannot be picked; None where it can."""
     checks: Checked
-    figures: Figures | None
-    snapshot: int | None
+    figures: Figures | None = None
+    """None until it has ended."""
+    snapshot: int | None = None
     """Under which number its work is kept, once another was picked."""
-    seconds: float | None
+    seconds: float | None = None
     """How long it took; None until it has ended."""
 
 
@@ -64,7 +66,12 @@ class _Known:
     project: Project
     race: Race
     runs: Sequence[Run]
-    begun: bool
+
+    @property
+    def begun_at(self) -> datetime:
+        """When the contenders were asked for; what was before is of another race."""
+        mine = (run.created_at for run in self.runs if self.race.has(run))
+        return min(mine, default=self.task.updated_at)
 
 
 def _known(tx: Tx, task_ref: str) -> _Known:
@@ -79,7 +86,7 @@ def _known(tx: Tx, task_ref: str) -> _Known:
             f'No agents work side by side at "{task.title}". To have some: am task race {task.id}'
             " --agents A,B"
         )
-    return _Known(task, project, found, runs, begun=order is None)
+    return _Known(task, project, found, runs)
 
 
 async def of_task(s: Services, task_ref: str) -> Comparison:
@@ -100,41 +107,55 @@ def _compared(
     s: Services,
     known: _Known,
     members: Sequence[Run],
-    figures: dict[str, Figures],
-    saved: dict[str, int],
+    figures: Mapping[str, Figures],
+    saved: Mapping[str, int],
 ) -> Comparison:
-    task, found, asks = known.task, known.race, starting.asking(s)
-    judge = [run for run in known.runs if run.mode == race.JUDGE] if known.begun else []
-    judge = [run for run in judge if members and run.created_at > members[0].created_at]
+    task, found = known.task, known.race
+    by_place = {found.place(run): run for run in members}
+    judges = [run for run in known.runs if run.mode == race.JUDGE]
     judged = tx.events.last(task.id, "race.judged")
-    mine = known.begun and judged is not None and judged.data["group"] == found.group
-    picks = {f"pick:{run.id}" for run in members}
-    prompts = [
-        p.id
-        for p in tx.prompts.pending(task.id)
-        if any(c["action"] in picks or c["id"] == "race" for c in p.payload.get("choices", ()))
-    ]
-    by_place = {run.part.partition("-")[2]: run for run in members}
-    contenders = [(c, by_place.get(str(n))) for n, c in enumerate(found.contenders, 1)]
+    mine = judged is not None and judged.data["group"] == found.group
     return Comparison(
         task=task,
         judge=found.judge,
-        judge_run=judge[-1] if judge else None,
+        judge_run=next((r for r in judges[-1:] if r.created_at > known.begun_at), None),
         reasons=judged.data["reasons"] if judged and mine else None,
         picked=found.picked,
-        prompt=prompts[0] if prompts else None,
+        prompt=_asked(tx, task),
         contenders=[
-            Compared(
-                contender=contender,
-                run=run,
-                unfit=race.unfit(run, asks) if run else "It has not begun.",
-                checks=checked(tx, run) if run else Checked(passed=None),
-                figures=figures.get(run.id) if run else None,
-                snapshot=saved.get(run.head_sha or "") if run and run.id != found.picked else None,
-                seconds=run.seconds if run else None,
-            )
-            for contender, run in contenders
+            _one(tx, s, found, one, by_place.get(n), figures, saved)
+            for n, one in enumerate(found.contenders)
         ],
+    )
+
+
+def _asked(tx: Tx, task: Task) -> str | None:
+    for prompt in tx.prompts.pending(task.id):
+        if any(choice["action"] == "race" for choice in prompt.payload.get("choices", ())):
+            return prompt.id
+    return None
+
+
+def _one(
+    tx: Tx,
+    s: Services,
+    found: Race,
+    contender: Contender,
+    run: Run | None,
+    figures: Mapping[str, Figures],
+    saved: Mapping[str, int],
+) -> Compared:
+    if run is None:
+        checks = Checked(passed=None)
+        return Compared(contender=contender, unfit="It has not begun.", checks=checks)
+    return Compared(
+        contender=contender,
+        run=run,
+        unfit=race.unfit(run, starting.asking(s)),
+        checks=checked(tx, run),
+        figures=figures.get(run.id),
+        snapshot=None if run.id == found.picked else saved.get(run.head_sha or ""),
+        seconds=run.seconds,
     )
 
 
@@ -177,10 +198,10 @@ async def measured(
 async def diff(s: Services, task_ref: str, which: str) -> str:
     """What a contender changed, all of its runs together, as a unified diff."""
     known = await s.store.read(lambda tx: _known(tx, task_ref))
-    members = {run.id: run for run in known.race.members(known.runs)}
-    if which not in members:
+    run = next((r for r in known.race.members(known.runs) if r.id == which), None)
+    if run is None:
         raise NotFound(f'Run {which} is none of those that raced at "{known.task.title}".')
-    return await changed(s, known.task, known.project, members[which], known.runs)
+    return await changed(s, known.task, known.project, run, known.runs)
 
 
 async def changed(s: Services, task: Task, project: Project, run: Run, runs: Sequence[Run]) -> str:

@@ -70,9 +70,8 @@ def _go_on(tx: Tx, s: Services, row: EffectRow, found: Race, figures: Sequence[F
     task, runs = tx.tasks.get(row.task_id), tx.runs.of_task(row.task_id)
     told = event.RaceCompared(group=found.group, figures=tuple(figures))
     tx.events.add(task.id, told, SYSTEM, s.clock.now())
-    if went_on(tx.history.of_task(task.id), tx.history.get(row.history_id)) or tx.runs.live(
-        task.id
-    ):
+    entries = tx.history.of_task(task.id)
+    if went_on(entries, tx.history.get(row.history_id)) or tx.runs.live(task.id):
         return
     members = found.members(runs)
     fit = [run for run in members if race.unfit(run, starting.asking(s)) is None]
@@ -104,11 +103,13 @@ def judged(tx: Tx, s: Services, judge: Run) -> None:
     found = races.undecided(tx, runs)
     if found is None:
         return
-    if judge.error is not None or judge.payload is None:
-        why = judge.error.error if judge.error else "It picked nobody."
+    said = Judgement.model_validate(judge.payload) if judge.payload else None
+    why = judge.error.error if judge.error else "It picked nobody."
+    if said is not None and judge.error is None:
+        why = race.judged_fault(found, runs, said.pick, starting.asking(s))
+    if said is None or why is not None:
         race_choice.ask(tx, s, judge.task_id, found, f"The judge did not pick: {why} {WHOSE}")
         return
-    said = Judgement.model_validate(judge.payload)
     picked = next(run for run in found.members(runs) if found.letter(run) == said.pick)
     told = event.RaceJudged(group=found.group, judge=judge.id, run=picked.id, reasons=said.reasons)
     tx.events.add(judge.task_id, told, SYSTEM, s.clock.now())
@@ -198,13 +199,12 @@ def find(tx: Tx, s: Services, task_ref: str, which: str) -> Pick:
 
 def _named(found: Race, members: Sequence[Run], which: str) -> Run:
     def names_it(run: Run) -> bool:
-        place = int(run.part.partition("-")[2])
-        known = (run.id, run.part, str(found.contenders[place - 1]))
+        known = (run.id, run.part, str(found.contender(run)))
         return which in known or (len(which) >= 4 and run.id.startswith(which))
 
     fits = [run for run in members if names_it(run)]
     if len(fits) != 1:
-        there = ", ".join(f"{found.contenders[n]} ({run.id[:8]})" for n, run in enumerate(members))
+        there = ", ".join(f"{found.contender(run)} ({run.id[:8]})" for run in members)
         raise NotFound(f'"{which}" is none of the contenders: {there}.')
     return fits[0]
 
@@ -241,9 +241,6 @@ def overrule(tx: Tx, s: Services, pick: Pick, actor: Actor) -> None:
     for: the question is asked again about it, and its pull request follows."""
     if not actor.admin:
         raise NotAllowed("Only an admin may pick another contender.")
-    found = races.last(tx, pick.task.id)
-    assert found is not None
-    _check_overrule(tx, pick.task, found, pick.run)
     effect_id = EffectId(s.ids.new())
     _order(tx, s, pick.task, pick.run, actor.name, effect_id, overrules=True)
     if tx.pulls.of_task(pick.task.id) is not None:
@@ -339,11 +336,10 @@ def _taken(
     happened: Sequence[Event],
 ) -> None:
     task, run = tx.tasks.get(row.task_id), known.run
-    place = int(run.part.partition("-")[2])
     picked = event.RacePicked(
         group=known.found.group,
         run=run.id,
-        contender=known.found.contenders[place - 1],
+        contender=known.found.contender(run),
         by=effect.by,
         branch=known.whole.branch,
         sha=sha,

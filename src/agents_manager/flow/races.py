@@ -26,6 +26,7 @@ def last(tx: Tx, task_id: TaskId) -> Race | None:
         contenders=said.contenders,
         judge=said.judge,
         picked=RunId(picked.data["run"]) if picked and mine else None,
+        picked_at=picked.time if picked and mine else None,
     )
 
 
@@ -45,12 +46,16 @@ def begin(tx: Tx, s: Services, task: Task, group: int) -> None:
 
 
 def current(tx: Tx, runs: Sequence[Run]) -> Race | None:
-    """The race that the newest run is of, as a contender or as its judge."""
-    if not runs or not (runs[-1].part or runs[-1].mode == race.JUDGE):
+    """The race that the newest work is of: no run but a judge's began since, or since one of its
+    contenders was picked."""
+    worked = [run for run in runs if run.mode != race.JUDGE]
+    if not any(run.part for run in worked):
         return None
-    found = last(tx, runs[-1].task_id)
-    raced = [run for run in runs if run.mode != race.JUDGE]
-    return found if found and raced and found.has(raced[-1]) else None
+    found = last(tx, worked[-1].task_id)
+    if found is None:
+        return None
+    since = found.picked_at is not None and found.picked_at > worked[-1].created_at
+    return found if since or found.has(worked[-1]) else None
 
 
 def undecided(tx: Tx, runs: Sequence[Run]) -> Race | None:

@@ -37,8 +37,9 @@ def starts(
     other_mode = hook.params.get("mode") not in (None, status.role)
     fresh = resume.model_copy(update={"session": None, "run": None})
     runs = tx.runs.of_task(task.id)
-    order = races.ordered(tx, task.id)
-    if order is not None and mode_of(status, hook, resume) == race.MODE:
+    several = mode_of(status, hook, resume) == race.MODE
+    order = races.ordered(tx, task.id) if several else None
+    if order is not None:
         named = parts.new_group(runs, len(order.contenders))
         return [_contends(fresh, *one) for one in zip(named, order.contenders, strict=True)]
     if not status.parallel or other_mode or fired.trigger.type is TriggerType.LOOP_BACK:

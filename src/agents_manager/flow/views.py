@@ -11,6 +11,7 @@ from agents_manager.domain.ids import PromptId, TaskId
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Category, Pipeline, Status, Trigger, TriggerType
 from agents_manager.domain.prompt import Prompt, QueuePlace, recommended_answer
+from agents_manager.domain.race import MODE
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Artifact, Project, PullRequest, Task
 from agents_manager.domain.transition import (
@@ -120,7 +121,7 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
         phases=tx.phases.of_task(found.id),
         pull=tx.pulls.of_task(found.id),
         memory=looking.of_task(tx, found),
-        raced=bool(races.last(tx, found.id) or races.ordered(tx, found.id)),
+        raced=any(r.part and r.mode == MODE for r in runs) or bool(races.ordered(tx, found.id)),
     )
 
 
