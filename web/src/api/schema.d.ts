@@ -1,4 +1,4 @@
-// From openapi.json 5e6acce863e236a0056e8c1a68c34e8a88813cc2d4b1a8cc91601e712fce3325; write it again with: npm run api
+// From openapi.json fa30fdc22778ba50c6df638a50ff58aef67e805da8d9052c2cd25988a35096d4; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -914,6 +914,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/{task_id}/start-time": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Start Time
+         * @description Has the engine start a task at a time, at another than before, or not at all.
+         */
+        put: operations["set_start_time"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}/why": {
         parameters: {
             query?: never;
@@ -1095,6 +1115,139 @@ export interface paths {
          * @description Puts the phases that have not been begun into another order.
          */
         post: operations["reorder_phases"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Schedules
+         * @description All schedules, or those of a project; also those that are paused, halted or over.
+         */
+        get: operations["list_schedules"];
+        put?: never;
+        /**
+         * Add Schedule
+         * @description A schedule that begins with the next time of its rule. Its tasks are only created unless
+         *     `start` is said.
+         */
+        post: operations["add_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Preview Rule
+         * @description When a rule would fire; what is wrong with it where it is none.
+         */
+        get: operations["preview_rule"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Schedule
+         * @description A schedule by its id or name, with the times that come and what came of the last ones.
+         */
+        get: operations["get_schedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove Schedule
+         * @description Removes a schedule; the tasks that it made stay.
+         */
+        delete: operations["remove_schedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Edit Schedule
+         * @description Changes what is given. Periods that it had already, it does not have again.
+         */
+        patch: operations["edit_schedule"];
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause Schedule
+         * @description Makes no task until it is resumed.
+         */
+        post: operations["pause_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resume Schedule
+         * @description Goes on with the next time of its rule; what was missed is not made up for.
+         */
+        post: operations["resume_schedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run Schedule
+         * @description Makes a task out of turn.
+         */
+        post: operations["run_schedule"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2655,6 +2808,12 @@ export interface components {
          * @enum {string}
          */
         By: "project" | "task" | "agent" | "model" | "day";
+        /**
+         * Came
+         * @description What came of a period.
+         * @enum {string}
+         */
+        Came: "created" | "skipped";
         /** Capabilities */
         Capabilities: {
             /** Resumes */
@@ -3254,6 +3413,24 @@ export interface components {
             total: number;
             /** Shown */
             shown: number;
+        };
+        /** Firing */
+        Firing: {
+            /**
+             * Period
+             * Format: date-time
+             */
+            period: string;
+            came: components["schemas"]["Came"];
+            /** Task Id */
+            task_id: string | null;
+            /** By */
+            by: string | null;
+            /**
+             * Time
+             * Format: date-time
+             */
+            time: string;
         };
         /** FirstPass */
         FirstPass: {
@@ -4034,6 +4211,83 @@ export interface components {
             /** Base Branch */
             base_branch?: string | null;
         };
+        /** NewSchedule */
+        NewSchedule: {
+            /** Project */
+            project: string;
+            /** Name */
+            name: string;
+            /** Rule */
+            rule: string;
+            /**
+             * Zone
+             * @default UTC
+             */
+            zone?: string;
+            task: components["schemas"]["NewScheduledTask"];
+            /**
+             * Start
+             * @default false
+             */
+            start?: boolean;
+            /**
+             * When Open
+             * @default skip
+             * @enum {string}
+             */
+            when_open?: "skip" | "queue";
+            /** Until */
+            until?: string | null;
+            /** Most */
+            most?: number | null;
+        };
+        /** NewScheduledTask */
+        NewScheduledTask: {
+            /** Title */
+            title: string;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Objective
+             * @default
+             */
+            objective?: string;
+            /**
+             * Type
+             * @default feature
+             */
+            type?: string;
+            /**
+             * Priority
+             * @default medium
+             */
+            priority?: string;
+            /**
+             * Size
+             * @default medium
+             */
+            size?: string;
+            /**
+             * Complexity
+             * @default medium
+             */
+            complexity?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Acceptance Criteria
+             * @default []
+             */
+            acceptance_criteria?: string[];
+            /** Pipeline */
+            pipeline?: string | null;
+        };
         /** NewTask */
         NewTask: {
             /** Project */
@@ -4087,6 +4341,8 @@ export interface components {
             dependencies?: string[];
             /** Pipeline */
             pipeline?: string | null;
+            /** Starts At */
+            starts_at?: string | null;
             race?: components["schemas"]["RaceForm"] | null;
         };
         /** NewToken */
@@ -4404,6 +4660,11 @@ export interface components {
          * @enum {string}
          */
         Policy: "required" | "best_effort" | "fire_and_forget";
+        /** Preview */
+        Preview: {
+            /** Next */
+            next: string[];
+        };
         /**
          * Priority
          * @enum {string}
@@ -4515,6 +4776,8 @@ export interface components {
             responded_at: string | null;
             /** Undo Until */
             undo_until: string | null;
+            /** Midway */
+            midway: boolean;
         };
         /**
          * PromptStatus
@@ -4965,6 +5228,186 @@ export interface components {
             /** Warnings */
             warnings: components["schemas"]["Finding"][];
         };
+        /** Schedule */
+        Schedule: {
+            /** Id */
+            id: string;
+            /** Project Id */
+            project_id: string;
+            /** Project */
+            project: string;
+            /** Name */
+            name: string;
+            /** Rule */
+            rule: string;
+            /** Zone */
+            zone: string;
+            template: components["schemas"]["ScheduledTask"];
+            /** Start */
+            start: boolean;
+            when_open: components["schemas"]["WhenOpen"];
+            state: components["schemas"]["ScheduleState"];
+            /** Reason */
+            reason: string | null;
+            /** Next At */
+            next_at: string | null;
+            /** Until */
+            until: string | null;
+            /** Most */
+            most: number | null;
+            /** Fired */
+            fired: number;
+            /** Last Task Id */
+            last_task_id: string | null;
+            /** Created By */
+            created_by: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * ScheduleEdit
+         * @description What is left out stays as it is.
+         */
+        ScheduleEdit: {
+            /**
+             * Project
+             * @default
+             */
+            project?: string;
+            /**
+             * Name
+             * @default
+             */
+            name?: string;
+            /**
+             * Rule
+             * @default
+             */
+            rule?: string;
+            /**
+             * Zone
+             * @default
+             */
+            zone?: string;
+            task?: components["schemas"]["ScheduledTaskEdit"];
+            /**
+             * Start
+             * @default false
+             */
+            start?: boolean;
+            /**
+             * When Open
+             * @default skip
+             * @enum {string}
+             */
+            when_open?: "skip" | "queue";
+            /** Until */
+            until?: string | null;
+            /** Most */
+            most?: number | null;
+        };
+        /**
+         * ScheduleState
+         * @enum {string}
+         */
+        ScheduleState: "active" | "paused" | "halted" | "ended";
+        /** ScheduleView */
+        ScheduleView: {
+            schedule: components["schemas"]["Schedule"];
+            /** Next */
+            next: string[];
+            /** Firings */
+            firings: components["schemas"]["Firing"][];
+        };
+        /** ScheduledTask */
+        ScheduledTask: {
+            /** Title */
+            title: string;
+            /** Description */
+            description: string;
+            /** Objective */
+            objective: string;
+            /** Type */
+            type: string;
+            /** Priority */
+            priority: string;
+            /** Size */
+            size: string;
+            /** Complexity */
+            complexity: string;
+            /** Tags */
+            tags: string[];
+            /** Acceptance Criteria */
+            acceptance_criteria: string[];
+            /** Pipeline */
+            pipeline: string | null;
+        };
+        /**
+         * ScheduledTaskEdit
+         * @description What is left out stays as it is.
+         */
+        ScheduledTaskEdit: {
+            /**
+             * Title
+             * @default
+             */
+            title?: string;
+            /**
+             * Description
+             * @default
+             */
+            description?: string;
+            /**
+             * Objective
+             * @default
+             */
+            objective?: string;
+            /**
+             * Type
+             * @default
+             */
+            type?: string;
+            /**
+             * Priority
+             * @default
+             */
+            priority?: string;
+            /**
+             * Size
+             * @default
+             */
+            size?: string;
+            /**
+             * Complexity
+             * @default
+             */
+            complexity?: string;
+            /**
+             * Tags
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * Acceptance Criteria
+             * @default []
+             */
+            acceptance_criteria?: string[];
+            /** Pipeline */
+            pipeline?: string | null;
+        };
+        /** Schedules */
+        Schedules: {
+            /** Items */
+            items: components["schemas"]["Schedule"][];
+        };
         /** Setting */
         Setting: {
             /** Key */
@@ -5200,6 +5643,13 @@ export interface components {
             /** Expect Version */
             expect_version?: number | null;
         };
+        /** StartTime */
+        StartTime: {
+            /** At */
+            at: string | null;
+            /** Expect Version */
+            expect_version?: number | null;
+        };
         /**
          * State
          * @enum {string}
@@ -5376,6 +5826,8 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /** Starts At */
+            starts_at: string | null;
         };
         /**
          * TaskEdit
@@ -5652,6 +6104,12 @@ export interface components {
             /** Trigger */
             trigger: string | null;
         };
+        /**
+         * WhenOpen
+         * @description What happens when the task of the last time is not finished.
+         * @enum {string}
+         */
+        WhenOpen: "skip" | "queue";
         /** Why */
         Why: {
             task: components["schemas"]["Task"];
@@ -7264,6 +7722,42 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    set_start_time: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartTime"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     explain_task: {
         parameters: {
             query?: never;
@@ -7571,6 +8065,280 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Phases"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    list_schedules: {
+        parameters: {
+            query?: {
+                project?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedules"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    add_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    preview_rule: {
+        parameters: {
+            query: {
+                rule: string;
+                zone?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            401: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    remove_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    edit_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleEdit"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    pause_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    resume_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    run_schedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                schedule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Task"];
                 };
             };
             401: components["responses"]["Error"];
