@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.trace import SpanContext
 
 from agents_manager.redaction import Redactor
 from agents_manager.telemetry.otel import OtelTraces
@@ -34,3 +35,8 @@ class Watcher:
 
 def attributes(span: ReadableSpan) -> dict[str, object]:
     return dict(span.attributes or {})
+
+
+def ids(span: ReadableSpan) -> SpanContext:
+    assert span.context is not None
+    return span.context
