@@ -251,10 +251,11 @@ def mounts(program: Program) -> "dict[str, ASGIApp]":
 
 def for_agents(program: Program) -> "dict[str, ASGIApp]":
     """What the agents of this machine are answered."""
-    from agents_manager.mcp import server
+    from agents_manager.mcp import protocol, server
     from agents_manager.sandbox import gateway
 
     s = program.services
+    s.reachable.prepare = protocol.load
     return {server.FOLDER: server.app(s), gateway.FOLDER: gateway.app(s)}
 
 

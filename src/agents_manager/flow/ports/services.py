@@ -1,6 +1,6 @@
 """All parts together, and the small ones of the outside."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -43,6 +43,8 @@ class Reachable:
     """Where this process answers HTTP; None while it does not."""
 
     url: str | None = None
+    prepare: Callable[[], Awaitable[None]] | None = None
+    """Has it ready to answer an agent at once: some do not wait for a tool at their start."""
 
 
 @dataclass(slots=True)

@@ -154,6 +154,8 @@ async def _endpoint(s: Services, run: Run, project: Project, directory: Path) ->
     """The agent can always end with words instead: a server may go, or come back elsewhere."""
     if s.reachable.url is None:
         return None
+    if s.reachable.prepare is not None:
+        await s.reachable.prepare()
     token = await asyncio.to_thread(reports.new_token, directory)
     takes_s = s.configs.of(project).ask_human_s + TOOL_S
     return Endpoint(url=f"{s.reachable.url}/mcp/run/{run.id}", token=token, takes_s=takes_s)
