@@ -73,8 +73,8 @@ def test_in_an_empty_home_work_goes_on_from_a_backup_taken_among_writers(
     with am.quickly():
         task = _asking(am)
         am.git("update-ref", f"refs/agents-manager/snapshots/{task}/1", "HEAD")
-        with _writing(am):
-            until(lambda: len(am.json("task", "list")) > 2)
+        with _reading(am), _writing(am):
+            before = until(lambda: titles(am) if len(titles(am)) > 2 else None)
             am.text("backup", str(kept))
         shown = [am.json(*look, task) for look in (("artifact", "list"), ("task", "history"))]
         snapshots = am.json("snapshot", "list")
@@ -83,6 +83,7 @@ def test_in_an_empty_home_work_goes_on_from_a_backup_taken_among_writers(
         am.text("restore", str(kept))
         assert [am.json(*k, task) for k in (("artifact", "list"), ("task", "history"))] == shown
         assert am.json("snapshot", "list") == snapshots
+        assert before <= titles(am)
         for one in am.json("task", "list"):
             [*_, first] = am.json("task", "events", one["task"]["id"])[::-1]
             assert first["type"] == "task.created", "a task came with its events"
@@ -98,6 +99,20 @@ def _asking(am: Am) -> str:
     with am.serving("worker"):
         am.open_prompt(task)
     return task
+
+
+def titles(am: Am) -> set[str]:
+    return {one["task"]["title"] for one in am.json("task", "list")}
+
+
+@contextmanager
+def _reading(am: Am) -> Generator[None]:
+    """One that looks for long: what is written meanwhile stays beside the file."""
+    connection = sqlite3.connect(am.home / "agents-manager.db", isolation_level=None)
+    connection.execute("BEGIN")
+    connection.execute("SELECT * FROM am_alembic_version").fetchall()
+    yield
+    connection.close()
 
 
 @contextmanager

@@ -12,8 +12,8 @@ from tests.e2e import working
 from tests.e2e.am_program import Am, Done, until
 
 SNAPSHOTS = "refs/agents-manager/snapshots"
-ASKS = """```agent-script
-implement: [[write: {door.txt: "blue"}, commit: Paint, outcome: pr_ready]]
+WORKS = """```agent-script
+implement: [[write: {path: door.txt, text: blue}, commit: Paint, outcome: pr_ready]]
 ```"""
 
 
@@ -80,7 +80,7 @@ def _by_hand(am: Am, commands: Sequence[str]) -> None:
 def _worked(am: Am) -> Path:
     """A task that waits for a review, with its workspace."""
     am.text("init", "--agent", "scripted", "--register")
-    made = am.json("task", "create", "Door", "--description", ASKS, "--pipeline", "simple")
+    made = am.json("task", "create", "Door", "--description", WORKS, "--pipeline", "simple")
     task: str = made["task"]["id"]
     am.json("task", "start", task)
     with am.serving("worker"):
