@@ -14,7 +14,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from agents_manager import config_models, errors, settings
+from agents_manager import built_in, config_models, errors, settings
 from agents_manager.domain import effects, event, guards, outcome, payload
 from agents_manager.domain.event.happening import Happening
 
@@ -406,8 +406,9 @@ def setting_page() -> Iterator[str]:
             ),
         ],
     )
-    yield "## config.json\n\n" + fields_table("Key", config_models.Config)
-    for name, field in config_models.Config.model_fields.items():
+    config = config_models.of(built_in.adapters())
+    yield "## config.json\n\n" + fields_table("Key", config)
+    for name, field in config.model_fields.items():
         key = field.alias or name
         for model in nested(field.annotation):
             named = get_origin(field.annotation) is Mapping
@@ -464,9 +465,11 @@ def default(field: FieldInfo) -> str:
 
 def meanings(model: type[BaseModel]) -> dict[str, str]:
     """The string under each field, also of the fields that are inherited."""
-    told: dict[str, str] = {}
+    said = {name: field.description for name, field in model.model_fields.items()}
+    told = {name: " ".join(words.split()) for name, words in said.items() if words}
     for one in reversed(model.__mro__):
-        if one.__module__.startswith("agents_manager"):
+        of_ours = one.__module__.startswith("agents_manager")
+        if of_ours and hasattr(sys.modules[one.__module__], one.__name__):
             [definition] = ast.parse(textwrap.dedent(inspect.getsource(one))).body
             assert isinstance(definition, ast.ClassDef)
             for field, text in pairwise(definition.body):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Protocol
 
+from agents_manager.channels.config import WebhookConfig
 from agents_manager.channels.desktop import Desktop
 from agents_manager.channels.webhook import Webhook
-from agents_manager.config_models import WebhookConfig
 from agents_manager.domain.card import Card, Reply
 from agents_manager.errors import ChannelDown, ChannelRefused
 from agents_manager.flow.ports.channels import Act, Channel, Desk

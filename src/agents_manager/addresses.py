@@ -1,8 +1,23 @@
-"""Addresses of the network: which of them are open to everybody."""
+"""Addresses of the network: which of them are open to everybody, and which a secret may be sent
+to."""
 
 import ipaddress
 import socket
 from contextlib import suppress
+from urllib.parse import urlsplit
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def platform(value: str, *, such_as: str = "https://HOST") -> str:
+    """The address of a platform without a slash at its end; ValueError where what is sent there
+    could be read on the way."""
+    parts = urlsplit(value)
+    plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
+    near = parts.scheme == "http" and parts.hostname in LOOPBACK
+    if not plain or not (parts.scheme == "https" or near):
+        raise ValueError(f'"{value}" is no address; write it as {such_as}')
+    return value.rstrip("/")
 
 
 def is_number(host: str) -> bool:

@@ -5,35 +5,33 @@ Tests call the same functions with overrides.
 """
 
 import asyncio
-import json
 import secrets
 from collections.abc import (
     AsyncGenerator,
     Awaitable,
     Callable,
     Coroutine,
-    Generator,
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import structlog
 from sqlalchemy import Engine
 
-from agents_manager import environment, plugins
+from agents_manager import built_in, environment
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import ProjectChecks
 from agents_manager.checks.setup import SetupCommands
 from agents_manager.config_models import LimitsConfig
 from agents_manager.documents import ProjectFiles
-from agents_manager.domain import registry, template
+from agents_manager.domain import template
 from agents_manager.domain.cost import Prices, PriceTable
 from agents_manager.domain.host import DEAD_AFTER
 from agents_manager.domain.ids import EffectId
@@ -46,28 +44,28 @@ from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, sup
 from agents_manager.flow.channels.office import Office
 from agents_manager.flow.cloning import Cloning
 from agents_manager.flow.ports import (
+    Adapters,
+    Browsers,
     Channel,
-    Clock,
-    ForgeRules,
+    ChannelKind,
     Heartbeat,
     Here,
     Reachable,
     Services,
     Steps,
-    Subscription,
+    Tools,
     Traces,
 )
 from agents_manager.flow.retention import sweep
 from agents_manager.flow.runs import copying, traces
+from agents_manager.plugins.blame import ChannelOfPlugin, blaming
 from agents_manager.redaction import Redactor
 from agents_manager.sandbox.keeper import Keeper
 from agents_manager.sandbox.levels import Levels
 from agents_manager.scm import commits, credentials
 from agents_manager.scm.copies import RemoteCopies, UrlKeys
-from agents_manager.scm.credentials import Key, Keys
+from agents_manager.scm.credentials import Key
 from agents_manager.scm.forges import ChosenForges
-from agents_manager.scm.github import GitHub
-from agents_manager.scm.local_forge import LocalForge
 from agents_manager.scm.workspaces import ChosenWorkspaces
 from agents_manager.settings import ConfigFiles, Settings
 from agents_manager.store import versions
@@ -77,8 +75,6 @@ from agents_manager.store.tx import Database
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
-
-    from agents_manager.channels.push import Push
 
 
 log = structlog.get_logger()
@@ -158,7 +154,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 url=settings.database_url or "sqlite://",
                 answers=lambda: _answers(program),
             )
-            services = replace(services, engine=engine, traces=_traces(services))
+            services = replace(services, engine=engine, traces=_traces(services, files(settings)))
             program = replace(program, services=services)
             dispatcher = Dispatcher(services, engine, crashed)
             office = Office(services, services.here and services.here.host)
@@ -191,19 +187,20 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                     await asyncio.to_thread(services.traces.close)
 
 
-def _traces(s: Services) -> Traces:
+def _traces(s: Services, configs: ConfigFiles) -> Traces:
     """Nobody is told anything unless somebody said where to."""
     try:
-        said = ConfigFiles(s.home).config(None).traces
+        said = configs.config(None).traces
     except InvalidConfig:  # Told of elsewhere.
         return s.traces
     if s.traces.on or not (said.endpoint or environment.sends_traces()):
         return s.traces
     try:
-        with _extra("otel"):
-            from agents_manager.telemetry import otel
-    except InvalidConfig as error:  # The variables may be meant for other programs.
-        log.warning("traces.off", reason=error.message)
+        from agents_manager.telemetry import otel
+    except ModuleNotFoundError:  # The variables may be meant for other programs.
+        log.warning(
+            "traces.off", reason="Traces need a library: pip install 'agents-manager[otel]'."
+        )
         return s.traces
     return otel.build(said.endpoint, s.redact, content=said.content)
 
@@ -217,7 +214,7 @@ async def _lease(
     if s.here is None:
         yield ()
         return
-    said = ConfigFiles(s.home).config(None).host
+    said = cast("ConfigFiles", s.configs).config(None).host
     joining = lease.described(s, program.settings.place, said.name, said.labels)
     beats = program.database.beats()
     one = lease.Lease(s, beats, joining, let_go, program.over.put_nowait)
@@ -326,25 +323,24 @@ def _services(
     settings: Settings, database: Database, redactor: Redactor, here: Here | None
 ) -> Services:
     clock, ids = SystemClock(), RandomIds()
-    configs = ConfigFiles(settings.home, shared=here is not None)
-    push = _push(settings.home, database, clock, configs)
+    known = built_in.known(settings.plugins)
+    configs = ConfigFiles(settings.home, known.adapters, shared=here is not None)
+    tools = Tools(
+        store=database, clock=clock, ids=ids, configs=configs, home=settings.home, here=here
+    )
     keeper = Keeper(settings.home, configs.sandbox, LEVELS)
-    keys = _git_keys(database, configs)
-    known = plugins.load(registry.built_in(), settings.plugins)
+    keys = credentials.keys(database, configs)
+    channels = _channels(known.adapters, tools, configs)
     return Services(
         store=database,
-        registry=known,
+        registry=known.registry,
         clock=clock,
         ids=ids,
         configs=configs,
-        agents=AgentCatalog(configs.agents),
+        agents=AgentCatalog(known.adapters, configs.agents),
         workspaces=ChosenWorkspaces(settings.home / "worktrees", keys, keeper.git),
         copies=RemoteCopies(keys, _url_keys(configs)),
-        forge=ChosenForges(
-            LocalForge(database, clock, ids, keys if here else None),
-            GitHub(database, clock, ids, configs),
-            configs,
-        ),
+        forge=ChosenForges(known.adapters, tools),
         checks=ProjectChecks(
             settings.home / "checks",
             commits.export,
@@ -352,18 +348,19 @@ def _services(
             processes.kill_marked,
             keeper.command,
             redactor.needles,
+            adapters=known.adapters,
         ),
         setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,
         runners=DetachedRunners(
             secrets=redactor.values, lease=settings.home / lease.FILE if here else None
         ),
-        channels=channels(configs, push),
-        browsers=push,
+        channels=channels,
+        browsers=cast("Callable[[], Browsers]", channels["push"]),
         redact=redactor.text,
-        files=ProjectFiles(known),
-        templates=template.checked(_texts("prompts", ".md"), "prompts"),
-        built_in={name: json.loads(text) for name, text in _texts("pipelines", ".json").items()},
+        files=ProjectFiles(known.registry),
+        templates=template.checked(built_in.texts("prompts", ".md"), "prompts"),
+        built_in=known.adapters.pipelines,
         prices=_prices(),
         home=settings.home,
         here=here,
@@ -375,84 +372,27 @@ def _services(
     )
 
 
-def channels(
-    configs: ConfigFiles, push: Callable[[], Channel]
+def files(settings: Settings) -> ConfigFiles:
+    """The configuration where no database is opened."""
+    return ConfigFiles(settings.home, built_in.known(settings.plugins).adapters)
+
+
+def _channels(
+    adapters: Adapters, tools: Tools, configs: ConfigFiles
 ) -> Mapping[str, Callable[[], Channel]]:
-    """Each is built when it is switched on, and says then what it lacks."""
-
-    # Imported late: each brings a library of its own.
-    def webhook() -> Channel:
-        from agents_manager.channels import webhook
-
-        return webhook.build(lambda: configs.channels(None)["webhook"])
-
-    def desktop() -> Channel:
-        from agents_manager.channels import desktop
-
-        return desktop.build()
-
-    def slack() -> Channel:
-        from agents_manager.channels import slack
-
-        return slack.build(lambda: configs.channels(None)["slack"])
-
-    @cache  # What Telegram sends to the server comes to whoever listens.
-    def telegram() -> Channel:
-        with _extra("telegram"):
-            from agents_manager.channels import telegram
-        return telegram.build(lambda: configs.channels(None)["telegram"])
-
+    """Each is built when it is switched on, once; what it lacks it says then."""
     return {
-        **{"telegram": telegram, "slack": slack, "desktop": desktop, "webhook": webhook},
-        "push": push,
+        name: cache(partial(_channel, name, kind, tools, configs))
+        for name, kind in adapters.channels.items()
     }
 
 
-@contextmanager
-def _extra(name: str) -> Generator[None]:
-    """Around the import of what needs a library that not everybody has."""
-    try:
-        yield
-    except ModuleNotFoundError:
-        raise InvalidConfig(
-            f"{name.capitalize()} needs a library: pip install 'agents-manager[{name}]'."
-        ) from None
-
-
-def _push(
-    home: Path, database: Database, clock: Clock, configs: ConfigFiles
-) -> "Callable[[], Push]":
-    async def browsers() -> dict[str, Subscription]:
-        now = clock.now()
-        return await database.read(lambda tx: tx.access.subscriptions(now))
-
-    async def forget(session: str) -> None:
-        await database.write(lambda tx: tx.access.subscribe(session, None))
-
-    def contact() -> str:
-        return configs.config(None).notifications.push.contact
-
-    @cache
-    def build() -> "Push":
-        with _extra("push"):
-            from agents_manager.channels.push import Push
-        return Push(home, clock, browsers, forget, contact)
-
-    return build
-
-
-def _git_keys(database: Database, configs: ConfigFiles) -> Keys:
-    """The token is for projects on GitHub; the remotes of others are asked with what git knows."""
-
-    async def key(repo: Path) -> Key | None:
-        project = await database.read(lambda tx: tx.projects.by_path(str(repo)))
-        rules = configs.of(project).forge if project else ForgeRules()
-        if rules.type != "github":
-            return None
-        token = await asyncio.to_thread(credentials.token)
-        return Key(credentials.web(rules.base_url), token) if token else None
-
-    return key
+def _channel(name: str, kind: ChannelKind, tools: Tools, configs: ConfigFiles) -> Channel:
+    if kind.plugin is None:
+        return kind.build(tools, lambda: configs.channel(name))
+    with blaming(kind.plugin, InvalidConfig):
+        made = kind.build(tools, lambda: configs.channel(name))
+    return ChannelOfPlugin(kind.plugin, name, made)
 
 
 def _url_keys(configs: ConfigFiles) -> UrlKeys:
@@ -471,15 +411,6 @@ def _url_keys(configs: ConfigFiles) -> UrlKeys:
 def _prices() -> Prices:
     text = resources.files("agents_manager").joinpath("prices.json").read_text(encoding="utf-8")
     return PriceTable.model_validate_json(text).models
-
-
-def _texts(folder: str, ending: str) -> dict[str, str]:
-    files = resources.files("agents_manager").joinpath(folder).iterdir()
-    return {
-        Path(file.name).stem: file.read_text(encoding="utf-8")
-        for file in files
-        if file.name.endswith(ending)
-    }
 
 
 def _make_home(home: Path) -> None:

@@ -1,47 +1,52 @@
 """What configuration files may say: every key with its meaning, its limits and its default, and in
 words what is wrong with what they say."""
 
+import inspect
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from datetime import time as time_of_day
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, Union, cast
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
+    create_model,
     field_validator,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from agents_manager import json_text
+from agents_manager import addresses, json_text
 from agents_manager.addresses import is_number
-from agents_manager.agents.config import CONFIGS, AgentConfigs, Label
+from agents_manager.agents.config import LostConfig
 from agents_manager.domain.budget import Budgets, BudgetScope
 from agents_manager.domain.cost import MAX_USD, Price
 from agents_manager.domain.host import NAME
 from agents_manager.domain.issue import REPOSITORY
 from agents_manager.domain.reminder import QuietHours
 from agents_manager.domain.retry import RULES, Rule
-from agents_manager.domain.routing import UNASKED, Occasion
 from agents_manager.domain.run import ErrorClass
 from agents_manager.domain.task import MergeMethod
-from agents_manager.domain.value import Value, known_keys
+from agents_manager.domain.value import known_keys
 from agents_manager.errors import closest
 from agents_manager.flow.ports import (
     ANY_MODE,
     GITHUB,
-    ChannelRules,
+    Adapters,
+    AgentConfig,
+    ChannelConfig,
     ForgeRules,
-    Person,
+    Keys,
+    Label,
     WorkspaceKind,
 )
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
@@ -49,7 +54,6 @@ from agents_manager.sandbox.bubblewrap import Bounds
 from agents_manager.sandbox.keeper import Rules
 
 NO_SECRETS = "no-secrets"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 SETUP_INPUTS = (
     *("package.json", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml"),
     *("bun.lock", "bun.lockb", "pyproject.toml", "requirements*.txt", "constraints*.txt"),
@@ -60,18 +64,33 @@ SETUP_INPUTS = (
 )
 
 
-class _Keys(Value):
-    """Files speak camelCase, as their readers expect of JSON."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True
-    )
+def _adapters(info: ValidationInfo) -> Adapters:
+    """Those that the file is read with."""
+    return info.context if isinstance(info.context, Adapters) else Adapters()
 
 
-class CheckConfig(_Keys):
+def _held(settings: Mapping[str, Any], model: type[BaseModel] | None) -> Any:
+    """What a plugin is told, as its model has it."""
+    if model is None:
+        return settings
+    try:
+        return model.model_validate(settings)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        told = [f"settings.{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found]
+        # A file may leave to that of another layer what is missing.
+        kind = "missing" if all(one["type"] == "missing" for one in found) else "settings"
+        raise PydanticCustomError(kind, "{told}", {"told": "; ".join(told)}) from None
+
+
+class CheckConfig(Keys):
     command: str | None = Field(default=None, min_length=1)
     """What `sh` runs in a clean checkout of the commit; exit code 0 means passed. `no-secrets` has
-    none."""
+    none, nor has a check with a `kind`."""
+    kind: str | None = Field(default=None, min_length=1)
+    """The kind of a check that a plugin brings."""
+    settings: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    """What a check of that kind is told."""
     enabled: bool = True
     """Whether it is run at all."""
     severity: Literal["error", "warning"] = "error"
@@ -82,8 +101,27 @@ class CheckConfig(_Keys):
     timeout: int = Field(default=120_000, gt=0)
     """Milliseconds."""
 
+    @model_validator(mode="after")
+    def _of_a_kind(self, info: ValidationInfo) -> Self:
+        if self.kind is None:
+            if self.settings:
+                raise ValueError("settings are for a check with a kind")
+            return self
+        if self.command is not None:
+            raise ValueError("a check has a command or a kind, not both")
+        known = _adapters(info)
+        kinds = [name for name, kind in known.checks.items() if kind.plugin]
+        if self.kind not in kinds and not known.lost:
+            raise ValueError(f'there is no kind of check "{self.kind}".{closest(self.kind, kinds)}')
+        self.told(known)
+        return self
 
-class ReviewConfig(_Keys):
+    def told(self, known: Adapters) -> Any:
+        kind = known.checks.get(self.kind or "")
+        return _held(self.settings, kind.settings if kind else None)
+
+
+class ReviewConfig(Keys):
     agent: str | None = Field(default=None, min_length=1)
     """The agent that reviews work in the pipeline `feature` before people do; none where left
     out."""
@@ -91,13 +129,13 @@ class ReviewConfig(_Keys):
     """Take a review by an agent that ends without an outcome for an approval."""
 
 
-class StagedConfig(_Keys):
+class StagedConfig(Keys):
     confirm_spec: bool = True
     """Whether a person confirms in the pipeline `staged` what is to be built before anybody builds
     it."""
 
 
-class RoleConfig(_Keys):
+class RoleConfig(Keys):
     agent: str | None = Field(default=None, min_length=1)
     """The agent of runs in this role that name none; the default one where left out."""
     model: str | None = Field(default=None, min_length=1)
@@ -129,7 +167,7 @@ def _address(value: str) -> str:
 _Size = Annotated[int, Field(gt=0)]
 
 
-class SandboxConfig(_Keys):
+class SandboxConfig(Keys):
     level: Literal["auto", "S3", "S2", "S1", "none"] = "auto"
     """`auto` is the strongest that works here; where none does, agents work with your rights once
     you consented to it for the project. `S3`, `S2` and `S1` refuse to work with less. `none`
@@ -177,148 +215,13 @@ class SandboxConfig(_Keys):
         )
 
 
-class WorkspaceConfig(_Keys):
+class WorkspaceConfig(Keys):
     kind: WorkspaceKind = "auto"
     """What an agent works in: `worktree` shares the project's repository, `clone` only reads it and
     its work is taken over. `auto` is a clone for an agent in a sandbox, unless the repository is
     a partial clone or has files that pass a filter (Git LFS, git-crypt); else a worktree."""
     import_limit_mb: int = Field(default=512, ge=1, le=1_000_000)
     """How many megabytes are taken over from a clone at once, at most."""
-
-
-_ROLE = re.compile(r"[a-z][a-z0-9_-]{0,49}")
-_TELEGRAM_ID = re.compile(r"-?[0-9]{1,20}", re.ASCII)
-
-
-class PersonConfig(_Keys):
-    name: str = Field(min_length=1, max_length=100)
-    """How they are called in the record."""
-    role: str = "admin"
-    """What they may do: `admin` everything, `viewer` only look, any other role what is asked of
-    everybody or of that role."""
-
-    @field_validator("role")
-    @classmethod
-    def _written(cls, value: str) -> str:
-        if not _ROLE.fullmatch(value):
-            raise ValueError(f'"{value}" is no role; write it in small letters, such as lead')
-        return value
-
-
-_Occasions = tuple[Occasion, ...]
-
-
-class DesktopConfig(_Keys):
-    enabled: bool = False
-    """Whether anything is sent there."""
-    events: _Occasions = tuple(one for one in Occasion if one in UNASKED)
-    """What is: `question`, `reminder`, `failure`, `done`, `notice` and `digest`."""
-    break_through: _Occasions = ()
-    """What of it is sent in quiet hours, too. Only in the user's file, as all that follows."""
-
-    def rules(self) -> ChannelRules:
-        return ChannelRules(
-            enabled=self.enabled,
-            events=frozenset(self.events),
-            break_through=frozenset(self.break_through),
-            people={},
-            places=("desktop",),
-        )
-
-
-class PushConfig(DesktopConfig):
-    enabled: bool = True
-    """Whether browsers that asked for notices are sent any."""
-    contact: str = Field(default="mailto:admin@example.com", pattern=r"^(mailto:|https://)\S+$")
-    """Whom a push service may ask about the messages; Apple refuses addresses that are none."""
-
-    def rules(self) -> ChannelRules:
-        return replace(super().rules(), places=("browsers",))
-
-
-class WebhookConfig(DesktopConfig):
-    url: str | None = Field(default=None, max_length=2_000)
-    """Where it is sent to, by a POST that is signed with `AM_WEBHOOK_SECRET`."""
-    allow_private: bool = False
-    """Whether that may be an address of this machine or of a private network."""
-    people: Mapping[str, PersonConfig] = Field(default_factory=dict[str, PersonConfig])
-    """Who may answer by it, by the ids that answers name."""
-
-    @field_validator("url")
-    @classmethod
-    def _web(cls, value: str | None) -> str | None:
-        parts = urlsplit(value or "https://example.com")
-        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
-            raise ValueError(f'"{value}" is no address; write it as https://HOST/PATH')
-        return value
-
-    def rules(self) -> ChannelRules:
-        return replace(
-            super().rules(),
-            places=("webhook",) if self.url else (),
-            people=_people(self.people),
-            url=self.url,
-            allow_private=self.allow_private,
-        )
-
-
-class ChatConfig(DesktopConfig):
-    people: Mapping[str, PersonConfig] = Field(default_factory=dict[str, PersonConfig])
-    """Who may answer there, by their ids; `am channel allow` adds them."""
-    places: tuple[str, ...] = ()
-    """The ids of the chats that it is sent to; to each of the people where left out."""
-    base_url: str | None = None
-    """The address of the platform, for a server of your own."""
-
-    @field_validator("base_url")
-    @classmethod
-    def _address(cls, value: str | None) -> str | None:
-        return None if value is None else _platform(value)
-
-    def rules(self) -> ChannelRules:
-        return replace(
-            super().rules(),
-            people=_people(self.people),
-            places=self.places or tuple(self.people),
-            base_url=self.base_url,
-        )
-
-
-class TelegramConfig(ChatConfig):
-    webhook_url: str | None = None
-    """Where Telegram reaches `/hooks/telegram` of this server, with TLS; it is asked for news where
-    left out. Needs `AM_TELEGRAM_WEBHOOK_SECRET`."""
-
-    @field_validator("people", "places")
-    @classmethod
-    def _numbers(cls, value: Any) -> Any:
-        for one in value:
-            if not _TELEGRAM_ID.fullmatch(one):
-                raise ValueError(
-                    f'"{one}" is no id of Telegram; it is a number, as names change hands'
-                )
-        return value
-
-    @field_validator("webhook_url")
-    @classmethod
-    def _reached(cls, value: str | None) -> str | None:
-        return None if value is None else _platform(value)
-
-    def rules(self) -> ChannelRules:
-        return replace(super().rules(), url=self.webhook_url)
-
-
-def _people(said: Mapping[str, PersonConfig]) -> dict[str, Person]:
-    return {id: Person(name=one.name, role=one.role) for id, one in said.items()}
-
-
-def _platform(value: str) -> str:
-    parts = urlsplit(value)
-    plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
-    near = parts.scheme == "http" and parts.hostname in LOOPBACK
-    if not plain or not (parts.scheme == "https" or near):
-        raise ValueError(f'"{value}" is no address; write it as https://HOST')
-    return value.rstrip("/")
 
 
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
@@ -330,24 +233,14 @@ def _time_of_day(value: str) -> str:
     return value
 
 
-class DigestConfig(_Keys):
+class DigestConfig(Keys):
     at: Annotated[str, AfterValidator(_time_of_day)]
     """When it is sent, as HH:MM, in the time zone of `quietHours` or of this machine."""
 
 
-class NotificationsConfig(_Keys):
-    """Channels besides the web app and the command line."""
+class NotificationsConfig(Keys):
+    """Channels besides the web app and the command line: `of` adds one key for each."""
 
-    telegram: TelegramConfig = TelegramConfig()
-    """Telegram, with the token of a bot in `AM_TELEGRAM_TOKEN`."""
-    slack: ChatConfig = ChatConfig()
-    """Slack, with the tokens of an app in `AM_SLACK_BOT_TOKEN` and `AM_SLACK_APP_TOKEN`."""
-    desktop: DesktopConfig = DesktopConfig()
-    """Notices on the desktop of the machine that the server runs on."""
-    webhook: WebhookConfig = WebhookConfig()
-    """Signed requests to an address of yours, with a secret in `AM_WEBHOOK_SECRET`."""
-    push: PushConfig = PushConfig()
-    """Notices in browsers that were asked for in the web app, also while no page is open."""
     digest: DigestConfig | None = None
     """What needs you, what was done and what it cost, once a day. Only in the user's file."""
     web_url: str | None = None
@@ -362,15 +255,12 @@ class NotificationsConfig(_Keys):
             raise ValueError(f'"{value}" is no address; write it as https://HOST')
         return value.rstrip("/") if value else None
 
-    def rules(self) -> Mapping[str, ChannelRules]:
-        of = (self.telegram, self.slack, self.desktop, self.webhook, self.push)
-        return dict(zip(CHANNELS, (one.rules() for one in of), strict=True))
+    def channels(self) -> Mapping[str, ChannelConfig]:
+        said = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: one for name, one in said.items() if isinstance(one, ChannelConfig)}
 
 
-CHANNELS = ("telegram", "slack", "desktop", "webhook", "push")
-
-
-class LimitsConfig(_Keys):
+class LimitsConfig(Keys):
     project: int | None = Field(default=None, gt=0)
     """How many agents may work at a time at one project; no limit of its own where left out."""
     agent: int | None = Field(default=None, gt=0)
@@ -385,7 +275,7 @@ class LimitsConfig(_Keys):
 _Dollars = Annotated[float, Field(le=MAX_USD, strict=True, allow_inf_nan=False)]
 
 
-class BudgetsConfig(_Keys):
+class BudgetsConfig(Keys):
     run_usd: _Dollars | None = None
     """What one run may cost, in dollars."""
     task_usd: _Dollars | None = None
@@ -409,10 +299,12 @@ class BudgetsConfig(_Keys):
         return {scope: usd for scope, usd in said.items() if usd is not None}
 
 
-class ForgeConfig(_Keys):
-    type: Literal["local", "github"] = "local"
+class ForgeConfig(Keys):
+    type: str = "local"
     """`local`: pull requests live in Agents Manager. `github`: on GitHub, which needs a token in
-    `AM_GITHUB_TOKEN`."""
+    `AM_GITHUB_TOKEN`. Plugins bring more."""
+    settings: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    """What a forge of a plugin is told. Only in the user's file."""
     repository: str | None = Field(default=None, max_length=200)
     """The repository there, as `owner/name`; that of the remote where left out."""
     base_url: str = GITHUB
@@ -441,14 +333,27 @@ class ForgeConfig(_Keys):
     @field_validator("base_url")
     @classmethod
     def _address(cls, value: str) -> str:
-        parts = urlsplit(value)
-        plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
-        near = parts.scheme == "http" and parts.hostname in LOOPBACK
-        if not plain or not (parts.scheme == "https" or near):
-            raise ValueError(f'"{value}" is no address; write it as https://HOST/api/v3')
-        return value.rstrip("/")
+        return addresses.platform(value, such_as="https://HOST/api/v3")
 
-    def value(self) -> ForgeRules:
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str, info: ValidationInfo) -> str:
+        known = _adapters(info)
+        if known.forges and value not in known.forges and not known.lost:
+            *first, last = (f"'{name}'" for name in known.forges)
+            raise ValueError(f"Input should be {', '.join(first)} or {last}")
+        return value
+
+    @model_validator(mode="after")
+    def _told(self, info: ValidationInfo) -> Self:
+        self.told(_adapters(info))
+        return self
+
+    def told(self, known: Adapters) -> Any:
+        kind = known.forges.get(self.type)
+        return _held(self.settings, kind.settings if kind else None)
+
+    def value(self, known: Adapters) -> ForgeRules:
         return ForgeRules(
             type=self.type,
             repository=self.repository,
@@ -457,10 +362,11 @@ class ForgeConfig(_Keys):
             note_on_issues=self.note_on_issues,
             close_issues=self.close_issues,
             poll_s=float(self.poll_seconds),
+            settings=self.told(known),
         )
 
 
-class RemindersConfig(_Keys):
+class RemindersConfig(Keys):
     enabled: bool = True
     """Whether people are reminded of questions that stay open."""
     every_hours: float = Field(default=24, ge=0.01, le=8760)
@@ -470,7 +376,7 @@ class RemindersConfig(_Keys):
 _Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
-class RetentionConfig(_Keys):
+class RetentionConfig(Keys):
     transcripts_days: _Days | None = 180
     """How many days after the end of its task a transcript is kept."""
     transcripts_mb: Annotated[int, Field(ge=1)] | None = None
@@ -489,7 +395,7 @@ class RetentionConfig(_Keys):
     """How many days databases that were put aside are kept; the newest always is."""
 
 
-class RetryConfig(_Keys):
+class RetryConfig(Keys):
     tries: int = Field(ge=0, le=20)
     """How often it is tried again; 0 for never."""
     delay: int = Field(ge=0, le=86_400_000)
@@ -508,7 +414,7 @@ def _retry(error_class: str) -> Any:
     return Field(default=default, alias=error_class)
 
 
-class RetriesConfig(_Keys):
+class RetriesConfig(Keys):
     crash: RetryConfig = _retry("crash")
     """The agent's program failed."""
     timeout: RetryConfig = _retry("timeout")
@@ -546,7 +452,7 @@ class RetriesConfig(_Keys):
         return {**rules, **whole}
 
 
-class QuietHoursConfig(_Keys):
+class QuietHoursConfig(Keys):
     start: Annotated[str, AfterValidator(_time_of_day)] = Field(alias="from")
     """When they begin, as HH:MM."""
     end: Annotated[str, AfterValidator(_time_of_day)] = Field(alias="to")
@@ -577,19 +483,19 @@ class QuietHoursConfig(_Keys):
         )
 
 
-class HostConfig(_Keys):
+class HostConfig(Keys):
     name: str | None = Field(default=None, pattern=f"^{NAME}$")
     """How this machine is called; as in its network where left out. No two may have one name."""
     labels: tuple[Label, ...] = ()
     """What it has that work may need, such as `gpu` or `os=linux`."""
 
 
-class MetricsConfig(_Keys):
+class MetricsConfig(Keys):
     open: bool = False
     """Whether `/metrics` is answered without a token, for all who reach the server."""
 
 
-class TracesConfig(_Keys):
+class TracesConfig(Keys):
     endpoint: str | None = Field(default=None, pattern=r"^https?://")
     """Where traces of runs are sent by OTLP over HTTP, such as http://localhost:4318/v1/traces.
     Where it is left out, OTEL_EXPORTER_OTLP_ENDPOINT says; without either nothing is sent."""
@@ -597,7 +503,11 @@ class TracesConfig(_Keys):
     """Whether what agents give to their tools is sent, too, without the secrets that are known."""
 
 
-class Config(_Keys):
+class Config(Keys):
+    """What holds for every set of adapters; `of` says what theirs can be told."""
+
+    model_config = ConfigDict(defer_build=True)
+
     default_agent_type: str = "claude-code"
     """The agent of runs that name none."""
     default_pipeline: str = "feature"
@@ -634,7 +544,7 @@ class Config(_Keys):
     auto_push: bool = True
     """Push a task's branch when its pull request is opened or brought up to date, where the project
     has a remote; never by force."""
-    agents: AgentConfigs = Field(default_factory=dict[str, Any])
+    agents: Mapping[str, AgentConfig] = Field(default_factory=dict[str, AgentConfig])
     """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
     name of an adapter need not say it."""
     checks: Mapping[str, CheckConfig] = Field(
@@ -706,14 +616,54 @@ class Config(_Keys):
     @field_validator("checks")
     @classmethod
     def _commands(cls, value: Mapping[str, CheckConfig]) -> Mapping[str, CheckConfig]:
-        if value[NO_SECRETS].command is not None:
+        if value[NO_SECRETS].command or value[NO_SECRETS].kind:
             raise ValueError(f"{NO_SECRETS} takes no command; give yours a check of another name")
         for name, check in value.items():
-            if check.enabled and check.command is None and name != NO_SECRETS:
+            if check.enabled and not (check.command or check.kind) and name != NO_SECRETS:
                 # A file may leave the command to that of another layer.
                 needs = 'the check "{name}" needs a command'
                 raise PydanticCustomError("missing", needs, {"name": name})
         return value
+
+
+@lru_cache(maxsize=4)
+def of(known: Adapters) -> type[Config]:
+    """The model of files, where these adapters are known."""
+    configs = [kind.config for kind in known.agents.values()]
+    lost = [LostConfig] if known.lost else []
+    one: Any = Annotated[Union[*configs, *lost], Field(discriminator="adapter")]
+    agents: Any = Annotated[Mapping[str, one], BeforeValidator(partial(_named, known))]
+    channels: dict[str, Any] = {
+        name: (kind.config, Field(default=kind.config(), description=inspect.getdoc(kind.config)))
+        for name, kind in known.channels.items()
+    }
+    told = create_model("Notifications", __base__=NotificationsConfig, **channels)
+    return create_model(
+        "Settings",
+        __base__=Config,
+        agents=(agents, Field(default_factory=dict[str, Any])),
+        notifications=(told, Field(default=told())),
+    )
+
+
+def _named(known: Adapters, value: object) -> object:
+    """Says the adapter and the profile where the name of an agent does."""
+    if not isinstance(value, dict):
+        return value
+    agents = cast("dict[str, Any]", value)
+    return {
+        name: _completed(known, name, cast("dict[str, Any]", entry))
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in agents.items()
+    }
+
+
+def _completed(known: Adapters, name: str, entry: dict[str, Any]) -> dict[str, Any]:
+    said, adapter = known.said_by_name.get(name, {}), entry.get("adapter")
+    if known.lost and adapter is not None and adapter not in known.agents:
+        return {**entry, "adapter": "lost", "named": str(adapter)}
+    return {**said, **entry} if adapter in (None, said.get("adapter")) else entry
 
 
 def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
@@ -728,7 +678,9 @@ def merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
     return both
 
 
-def faults(error: ValidationError, text: str = "", *, but: Collection[str] = ()) -> list[str]:
+def faults(
+    error: ValidationError, known: Adapters, text: str = "", *, but: Collection[str] = ()
+) -> list[str]:
     """Each with its place, and with its line where the text is given."""
     found: list[str] = []
     for fault in error.errors(include_url=False, include_input=False):
@@ -737,28 +689,28 @@ def faults(error: ValidationError, text: str = "", *, but: Collection[str] = ())
         # The adapter of an agent is a part of the place that does not stand in the file.
         place = fault["loc"][:2] + fault["loc"][3:] if fault["loc"][0] == "agents" else fault["loc"]
         line = f"line {json_text.line_of(place, text)}, " if text else ""
-        found.append(f"{line}{'.'.join(str(part) for part in place)}: {_says(fault)}")
+        found.append(f"{line}{'.'.join(str(part) for part in place)}: {_says(fault, known)}")
     return found
 
 
-def _says(fault: ErrorDetails) -> str:
+def _says(fault: ErrorDetails, known: Adapters) -> str:
     key = str(fault["loc"][-1])
     match fault["type"]:
         case "extra_forbidden":
-            return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"]))}'
+            return f'there is no key "{key}".{closest(key, _known_keys(fault["loc"], known))}'
         case "union_tag_invalid":
             adapter = str(fault.get("ctx", {}).get("tag"))
-            return f'there is no adapter "{adapter}".{closest(adapter, list(CONFIGS))}'
+            return f'there is no adapter "{adapter}".{closest(adapter, list(known.agents))}'
         case "union_tag_not_found":
-            return f'its "adapter" is missing: one of {", ".join(CONFIGS)}.'
+            return f'its "adapter" is missing: one of {", ".join(known.agents)}.'
         case _:
             return fault["msg"].removeprefix("Value error, ")
 
 
-def _known_keys(place: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = Config
+def _known_keys(place: tuple[int | str, ...], known: Adapters) -> list[str]:
     if place[0] == "notifications":
-        return known_keys(Config, place)
+        return known_keys(of(known), place)
+    model: type[BaseModel] = Config
     if len(place) > 1:
         models: dict[str, type[BaseModel]] = {
             "checks": CheckConfig,
@@ -777,5 +729,6 @@ def _known_keys(place: tuple[int | str, ...]) -> list[str]:
             "retries": RetryConfig if place[2:] else RetriesConfig,
             "prices": Price,
         }
-        model = CONFIGS[str(place[2])] if place[0] == "agents" else models[str(place[0])]
+        of_agent = place[0] == "agents"
+        model = known.agents[str(place[2])].config if of_agent else models[str(place[0])]
     return [field.alias or name for name, field in model.model_fields.items()]

@@ -362,7 +362,7 @@ class ChannelRefused(ChannelError):
 
 
 class PluginFailed(ExternalError):
-    """A plugin's hook failed."""
+    """A plugin failed at what it was asked to do."""
 
 
 class HookFailed(AgentsManagerError):

@@ -11,7 +11,7 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import time as time_of_day
 from functools import cache
@@ -21,10 +21,8 @@ from typing import Any, cast
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
-from agents_manager import json_text
-from agents_manager.agents.config import BUILT_IN, AgentConfig
+from agents_manager import built_in, config_models, json_text
 from agents_manager.config_models import (
-    CHANNELS,
     CheckConfig,
     Config,
     LimitsConfig,
@@ -41,6 +39,9 @@ from agents_manager.domain.task import Project
 from agents_manager.environment import Settings, from_environment, user_name
 from agents_manager.errors import Conflict, InvalidConfig, InvalidInput, ProjectElsewhere
 from agents_manager.flow.ports import (
+    Adapters,
+    AgentConfig,
+    ChannelConfig,
     ChannelRules,
     CheckSpec,
     Edit,
@@ -80,25 +81,15 @@ OF_THE_MACHINE = (
     # A repository that somebody else wrote must not have the user's token sent to an address of its
     # choice.
     ("forge", "baseUrl"),
+    ("forge", "settings"),
     # Nor choose for itself to be kept apart less.
     ("workspace",),
-    # Nor whom the user's bots speak to and listen to, and where.
-    *(
-        ("notifications", channel, key)
-        for channel in CHANNELS
-        for key in (
-            "breakThrough",
-            "people",
-            "places",
-            "baseUrl",
-            "url",
-            "allowPrivate",
-            "webhookUrl",
-        )
-    ),
     *(("notifications", "digest"), ("notifications", "webUrl")),
 )
 """What a project cannot say."""
+OF_A_PROJECT = ("enabled", "events")
+"""What it can say of a channel, but neither whom the user's bots speak to and listen to, nor
+where."""
 _PART = re.compile(r'"([^"]+)"|([^."]+)')
 _DOTTED = re.compile(rf"({_PART.pattern})(\.({_PART.pattern}))*")
 
@@ -152,21 +143,24 @@ class ConfigFiles:
     """Reads the layers anew whenever a file changed. Files that cannot be read leave what they said
     before in force, if they were ever read by this process."""
 
-    def __init__(self, home: Path, *, shared: bool = False) -> None:
-        """`shared`: several machines have the projects, and need not have all of them."""
+    def __init__(self, home: Path, known: Adapters | None = None, *, shared: bool = False) -> None:
+        """`known`: what there is beside what is built in. `shared`: several machines have the
+        projects, and need not have all of them."""
         self._home = home
+        self._known = known or built_in.adapters()
+        self._model = config_models.of(self._known)
         self._shared = shared
         self._looks: dict[str | None, Look] = {}
 
     def of(self, project: Project, run: Run | None = None) -> ProjectConfig:
         """Asked many times in a run, so it is made once for all runs that nothing is set for."""
         reading = self._reading(project)
-        work = Work.of(reading.config, run)
+        work = self._work(reading.config, run)
         if work.overrides.together:
-            return _made(reading, work, project)
+            return self._made(reading, work, project)
         known = reading.made.get(work.agent)
         if known is None:
-            known = reading.made[work.agent] = _made(reading, work, project)
+            known = reading.made[work.agent] = self._made(reading, work, project)
         return known
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
@@ -179,7 +173,12 @@ class ConfigFiles:
         return self.config(None).sandbox.rules(self._home)
 
     def channels(self, project: Project | None) -> Mapping[str, ChannelRules]:
-        return self.config(project).notifications.rules()
+        said = self.config(project).notifications.channels()
+        return {name: one.rules() for name, one in said.items()}
+
+    def channel(self, name: str) -> ChannelConfig:
+        """As it is set for the machine."""
+        return self.config(None).notifications.channels()[name]
 
     def quiet(self) -> QuietHours | None:
         hours = self.config(None).quiet_hours
@@ -217,7 +216,9 @@ class ConfigFiles:
         """Every value in effect, with the layer, file and line that it comes from."""
         reading = self._reading(project)
         config = reading.config
-        agents = {**_default_agent(config), **config.agents}
+        name = config.default_agent_type
+        ready = {name: self._known.ready[name]} if name in self._known.ready else {}
+        agents = {**ready, **config.agents}
         shown = config.model_copy(update={"agents": agents})
         values = shown.model_dump(mode="json", by_alias=True, serialize_as_any=True)
         return [
@@ -228,7 +229,7 @@ class ConfigFiles:
 
     def of_run(self, project: Project, run: Run) -> list[RunSetting]:
         reading = self._reading(project)
-        work = Work.of(reading.config, run)
+        work = self._work(reading.config, run)
         return [
             RunSetting(key=key, value=work.said(key), layer=work.layer(reading, key))
             for key in KEYS
@@ -255,12 +256,12 @@ class ConfigFiles:
         before = _text(path)
         after = before or "{}\n"
         for key in unset:
-            keys = _written(_read(path, after, of_project=project is not None), _place(key))
+            keys = _written(self._said(path, after, of_project=project is not None), _place(key))
             if keys is None:
                 raise InvalidInput(f'{path} says nothing about "{key}".')
             after = json_text.without(after, keys)
         for key, value in values.items():
-            _read(path, after, of_project=project is not None)
+            self._said(path, after, of_project=project is not None)
             after = json_text.with_value(after, _place(key), value)
         return self._tried(project, path, before, after)
 
@@ -311,18 +312,115 @@ class ConfigFiles:
         together: dict[str, Any] = {}
         for layer, path in self._layers(project):
             text = instead.get(path) or _text(path)
-            told = None if text is None else _read(path, text, of_project=layer == "project")
+            told = None if text is None else self._said(path, text, of_project=layer == "project")
             values = told or dict[str, Any]()
             files.append(File(layer, path, text or "", values))
             folder = self._home if layer == "user" else path.parent.parent
             together = merged(together, _anchored(values, folder))
         try:
-            config = Config.model_validate(together)
+            config = self._model.model_validate(together, context=self._known)
         except ValidationError as error:
             named = " and ".join(str(file.path) for file in files)
-            raise InvalidConfig(f"{named} have errors together.", faults(error)) from None
+            found = faults(error, self._known)
+            raise InvalidConfig(f"{named} have errors together.", found) from None
         told = (config.instructions or "", *(_text(path) for path in _instructions(project)))
         return Reading(tuple(files), config, "\n\n".join(one for one in told if one))
+
+    def _said(self, path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
+        try:
+            value = strict_json.loads(text, max_bytes=MAX_FILE_BYTES, max_depth=20)
+        except ValueError as error:
+            raise InvalidConfig(f"{path} is not valid JSON: {error}.") from None
+        if not isinstance(value, dict):
+            raise InvalidConfig(f"{path} must hold an object.")
+        found: list[str] = []
+        try:
+            self._model.model_validate(value, context=self._known)
+        except ValidationError as error:
+            # A layer may leave to another what it does not change.
+            found = faults(error, self._known, text, but=("missing", "union_tag_not_found"))
+        values = cast("dict[str, Any]", value)
+        for place in self._of_the_machine() if of_project else ():
+            keys = _written(values, place)
+            if keys is not None:
+                where = f"line {json_text.line_of(keys, text)}, {'.'.join(place)}"
+                found.append(f"{where}: it is for the whole machine and belongs into your own file")
+        if found:
+            raise InvalidConfig(f"{path} has errors.", found)
+        return values
+
+    def _of_the_machine(self) -> Iterator[tuple[str, ...]]:
+        yield from OF_THE_MACHINE
+        for channel, kind in self._known.channels.items():
+            for name, told in kind.config.model_fields.items():
+                if name not in OF_A_PROJECT:
+                    yield "notifications", channel, told.alias or name
+
+    def _work(self, config: Config, run: Run | None) -> "Work":
+        agent = (run.agent if run else None) or config.default_agent_type
+        entry = config.agents.get(agent) or self._known.ready.get(agent) or AgentConfig()
+        return Work(config, agent, entry, run.overrides if run else NONE)
+
+    def _made(self, reading: Reading, work: "Work", project: Project) -> ProjectConfig:
+        config = reading.config
+        own = _programs(reading.files[-1].values, self._known.plugin_keys)
+        checks = {n: c for n, c in config.checks.items() if c.enabled}
+        return ProjectConfig(
+            default_agent=config.default_agent_type,
+            default_pipeline=config.default_pipeline,
+            pipeline_by_type=config.pipeline_by_type,
+            branch_prefix=work.said("branchPrefix"),
+            auto_commit=work.said("autoCommit"),
+            auto_push=work.said("autoPush"),
+            checks=tuple(
+                CheckSpec(
+                    name=name,
+                    command=check.command,
+                    severity=check.severity,
+                    modes=check.modes,
+                    timeout_s=check.timeout / 1000,
+                    kind=check.kind,
+                    settings=check.told(self._known),
+                )
+                for name, check in checks.items()
+            ),
+            fail_on_error=config.fail_on_error,
+            fail_on_warning=config.fail_on_warning,
+            max_fix_rounds=config.max_fix_rounds,
+            ask_human_s=config.ask_human_timeout / 1000,
+            review_agent=config.review.agent,
+            assume_approved=config.review.assume_approved,
+            confirm_spec=config.staged.confirm_spec,
+            roles={name: Role(agent=r.agent, model=r.model) for name, r in config.roles.items()},
+            commands=_commands(checks, own, config.setup),
+            commands_fingerprint=_fingerprint(checks, own, config.setup),
+            own_agents=own,
+            instructions=reading.instructions,
+            reminders=_reminders(config),
+            base_branch=work.said("baseBranch"),
+            workspace=WorkspaceRules(
+                root=_root(config.worktree_root, project),
+                rebase=work.said("rebaseOnStart"),
+                tell_leftovers=work.said("preserveUncommitted"),
+                kind=config.workspace.kind,
+                import_limit=config.workspace.import_limit_mb * 1024**2,
+            ),
+            setup=SetupSpec(
+                commands=config.setup if work.said("installDeps") else (),
+                inputs=config.setup_inputs,
+                timeout_s=config.setup_timeout / 1000,
+            ),
+            prices=config.prices,
+            retries={
+                ErrorClass(name): getattr(config.retries, name).rule()
+                for name in RetriesConfig.model_fields
+            },
+            limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
+            runs_on=tuple(sorted({*config.runs_on, *work.entry.runs_on})),
+            budgets=config.budgets.value(),
+            merge_method=config.forge.merge_method,
+            forge=config.forge.value(self._known),
+        )
 
     def _layers(self, project: Project | None) -> list[tuple[Layer, Path]]:
         """The files by the names of their layers, the later wins."""
@@ -341,12 +439,6 @@ class Work:
     agent: str
     entry: AgentConfig
     overrides: Overrides
-
-    @classmethod
-    def of(cls, config: Config, run: Run | None) -> "Work":
-        agent = (run.agent if run else None) or config.default_agent_type
-        entry = config.agents.get(agent) or BUILT_IN.get(agent) or AgentConfig()
-        return cls(config, agent, entry, run.overrides if run else NONE)
 
     def said(self, key: str) -> Any:
         together = self.overrides.together
@@ -372,71 +464,6 @@ class Work:
 
 
 _snake = cache(to_snake)
-
-
-def _made(reading: Reading, work: Work, project: Project) -> ProjectConfig:
-    config = reading.config
-    own = _programs(reading.files[-1].values)
-    checks = {n: c for n, c in config.checks.items() if c.enabled}
-    return ProjectConfig(
-        default_agent=config.default_agent_type,
-        default_pipeline=config.default_pipeline,
-        pipeline_by_type=config.pipeline_by_type,
-        branch_prefix=work.said("branchPrefix"),
-        auto_commit=work.said("autoCommit"),
-        auto_push=work.said("autoPush"),
-        checks=tuple(
-            CheckSpec(
-                name=name,
-                command=check.command,
-                severity=check.severity,
-                modes=check.modes,
-                timeout_s=check.timeout / 1000,
-            )
-            for name, check in checks.items()
-        ),
-        fail_on_error=config.fail_on_error,
-        fail_on_warning=config.fail_on_warning,
-        max_fix_rounds=config.max_fix_rounds,
-        ask_human_s=config.ask_human_timeout / 1000,
-        review_agent=config.review.agent,
-        assume_approved=config.review.assume_approved,
-        confirm_spec=config.staged.confirm_spec,
-        roles={name: Role(agent=r.agent, model=r.model) for name, r in config.roles.items()},
-        commands=_commands(checks, own, config.setup),
-        commands_fingerprint=_fingerprint(checks, own, config.setup),
-        own_agents=own,
-        instructions=reading.instructions,
-        reminders=_reminders(config),
-        base_branch=work.said("baseBranch"),
-        workspace=WorkspaceRules(
-            root=_root(config.worktree_root, project),
-            rebase=work.said("rebaseOnStart"),
-            tell_leftovers=work.said("preserveUncommitted"),
-            kind=config.workspace.kind,
-            import_limit=config.workspace.import_limit_mb * 1024**2,
-        ),
-        setup=SetupSpec(
-            commands=config.setup if work.said("installDeps") else (),
-            inputs=config.setup_inputs,
-            timeout_s=config.setup_timeout / 1000,
-        ),
-        prices=config.prices,
-        retries={
-            ErrorClass(name): getattr(config.retries, name).rule()
-            for name in RetriesConfig.model_fields
-        },
-        limits=RunLimits(project=config.limits.project, agent=config.limits.agent),
-        runs_on=tuple(sorted({*config.runs_on, *work.entry.runs_on})),
-        budgets=config.budgets.value(),
-        merge_method=config.forge.merge_method,
-        forge=config.forge.value(),
-    )
-
-
-def _default_agent(config: Config) -> Mapping[str, AgentConfig]:
-    name = config.default_agent_type
-    return {name: BUILT_IN[name]} if name in BUILT_IN else {}
 
 
 def _sourced(reading: Reading, place: tuple[str, ...], value: Any) -> Setting:
@@ -496,30 +523,6 @@ def write(edit: Edit) -> None:
         raise InvalidConfig(f"{edit.path} cannot be written: {error.strerror}.") from None
 
 
-def _read(path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
-    try:
-        value = strict_json.loads(text, max_bytes=MAX_FILE_BYTES, max_depth=20)
-    except ValueError as error:
-        raise InvalidConfig(f"{path} is not valid JSON: {error}.") from None
-    if not isinstance(value, dict):
-        raise InvalidConfig(f"{path} must hold an object.")
-    found: list[str] = []
-    try:
-        Config.model_validate(value)
-    except ValidationError as error:
-        # A layer may leave to another what it does not change.
-        found = faults(error, text, but=("missing", "union_tag_not_found"))
-    values = cast("dict[str, Any]", value)
-    for place in OF_THE_MACHINE if of_project else ():
-        keys = _written(values, place)
-        if keys is not None:
-            where = f"line {json_text.line_of(keys, text)}, {'.'.join(place)}"
-            found.append(f"{where}: it is for the whole machine and belongs into your own file")
-    if found:
-        raise InvalidConfig(f"{path} has errors.", found)
-    return values
-
-
 def _leaves(
     value: Mapping[str, Any], above: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -572,10 +575,13 @@ def _anchored(layer: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     return {**layer, "agents": anchored}
 
 
-def _programs(layer: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """What a file says about the programs of agents, by agent."""
+def _programs(
+    layer: Mapping[str, Any], of_plugins: Collection[str]
+) -> dict[str, Mapping[str, Any]]:
+    """What a file says about the programs of agents, by agent. What a plugin makes of its own keys
+    is not known here."""
     said = {
-        name: {key: agent[key] for key in PROGRAM_KEYS if key in agent}
+        name: {key: agent[key] for key in (*PROGRAM_KEYS, *sorted(of_plugins)) if key in agent}
         for name, agent in _agents_of(layer).items()
     }
     return {name: programs for name, programs in said.items() if programs}
@@ -589,11 +595,16 @@ def _commands(
     checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
 ) -> dict[str, str]:
     """All that would be run, by its place in the configuration."""
-    found = {f"checks.{name}": check.command for name, check in checks.items() if check.command}
+    found = {f"checks.{name}": run for name, check in checks.items() if (run := _run_by(check))}
     found |= {f"setup.{number}": command for number, command in enumerate(setup, 1)}
     for name, said in agents.items():
         found |= {f"agents.{name}.{key}": _words(value) for key, value in said.items()}
     return found
+
+
+def _run_by(check: CheckConfig) -> str | None:
+    """What a plugin makes of the settings of its check is not known here."""
+    return check.command or (check.kind and f"{check.kind} {_words(dict(check.settings))}")
 
 
 def _words(value: Any) -> str:
@@ -604,7 +615,7 @@ def _fingerprint(
     checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
 ) -> str:
     """Changes whenever a command that would be run changes."""
-    commands = {name: check.command for name, check in checks.items() if check.command}
+    commands = {name: run for name, check in checks.items() if (run := _run_by(check))}
     # Without set-up or agents as it was before there were any: what was trusted stays trusted.
     parts = [commands, agents, list(setup)] if setup else [commands, agents]
     text = json.dumps(parts if setup or agents else commands, sort_keys=True)

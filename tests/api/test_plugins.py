@@ -31,6 +31,7 @@ async def test_plugins_are_listed_with_what_they_register(
         "hooks": ["write_down"],
         "outcomes": ["ticket_filed"],
         "rankers": ["same_shop"],
+        **{key: [] for key in ("agents", "forges", "channels", "checks", "pipelines")},
         "error": None,
     }
     assert (broken["package"], broken["guards"]) == ("zz-broken", [])

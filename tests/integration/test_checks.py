@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents_manager import built_in
 from agents_manager.checks.command import MARK, OUTPUT_LIMIT, ProjectChecks, remove
 from agents_manager.engine import processes
 from agents_manager.errors import InvalidRepository
@@ -41,7 +42,12 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def checks(root: Path) -> ProjectChecks:
     made = ProjectChecks(
-        root, commits.export, commits.written, processes.kill_marked, keeper(root).command
+        root,
+        commits.export,
+        commits.written,
+        processes.kill_marked,
+        keeper(root).command,
+        adapters=built_in.adapters(),
     )
     fitting: Checks = made
     assert fitting
@@ -225,7 +231,12 @@ async def test_a_check_finds_no_repository_to_change(
     """Neither that of the project nor one that the folder of the checks lies in."""
     above = make_repo(root.parent / "above", {"a": "1\n"})
     inner = ProjectChecks(
-        above / "x", commits.export, commits.written, processes.kill_marked, keeper(above).command
+        above / "x",
+        commits.export,
+        commits.written,
+        processes.kill_marked,
+        keeper(above).command,
+        adapters=built_in.adapters(),
     )
     before = refs(repo), refs(above), sha(repo)
     meddle = "git checkout -q -b evil; git commit -qam evil --allow-empty; rm -rf a; git status"

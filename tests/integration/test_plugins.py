@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents_manager import plugins
-from agents_manager.domain import lint, registry
+from agents_manager import built_in
+from agents_manager.domain import lint
 from agents_manager.domain.registry import Registry
 from agents_manager.errors import InvalidPipeline, TransitionRefused
 from agents_manager.flow import pipelines, plugin_hooks, tasks
@@ -56,7 +56,7 @@ def filing(**changed: Any) -> dict[str, Any]:
 
 
 def loaded(chosen: tuple[str, ...] | None = None) -> Registry:
-    return plugins.load(registry.built_in(), chosen)
+    return built_in.known(chosen).registry
 
 
 # ------------------------------------------------------------------------------------- in use

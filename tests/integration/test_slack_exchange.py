@@ -12,8 +12,8 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.channels import slack_door
+from agents_manager.channels.config import ChatConfig
 from agents_manager.channels.slack import Slack, build
-from agents_manager.config_models import ChatConfig
 from agents_manager.domain.card import Card
 from agents_manager.domain.prompt import Prompt
 from agents_manager.errors import InvalidConfig

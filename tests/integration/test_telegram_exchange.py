@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from agents_manager import bootstrap
+from agents_manager.channels.config import TelegramConfig
 from agents_manager.channels.telegram import Telegram, build
-from agents_manager.config_models import TelegramConfig
 from agents_manager.errors import InvalidConfig
 from agents_manager.flow.channels import router
 from agents_manager.flow.channels.desk import FrontDesk

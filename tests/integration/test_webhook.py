@@ -15,9 +15,9 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.api.pace import Pace
 from agents_manager.channels import desktop, hooks, signing, webhook
+from agents_manager.channels.config import WebhookConfig
 from agents_manager.channels.desktop import Desktop
 from agents_manager.channels.webhook import Webhook
-from agents_manager.config_models import WebhookConfig
 from agents_manager.domain.card import Button, Card
 from agents_manager.domain.prompt import PromptStatus
 from agents_manager.errors import AgentsManagerError, ChannelDown, ChannelRefused, InvalidConfig

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agents_manager import built_in
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.agents.claude_code import ACCOUNTS
 from agents_manager.errors import AgentNotInstalled
@@ -22,7 +23,9 @@ def no_account(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def agent() -> Agent:
-    return AgentCatalog(lambda _project: {}).get("claude-code", turn(Path("/nowhere")).project)
+    return AgentCatalog(built_in.adapters(), lambda _project: {}).get(
+        "claude-code", turn(Path("/nowhere")).project
+    )
 
 
 def told(taken: Turn) -> dict[str, Any]:

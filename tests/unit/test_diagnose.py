@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from agents_manager import built_in
 from agents_manager.agents import login_shell, programs
 from agents_manager.agents.acp import NOT_TRIED
 from agents_manager.agents.catalog import AgentCatalog
@@ -95,7 +96,7 @@ def test_what_it_can_do_is_told_in_words() -> None:
 
 
 def test_an_agent_that_was_not_tried_says_so(folder: Path) -> None:
-    known = AgentCatalog(lambda _project: {}).known(None)
+    known = AgentCatalog(built_in.adapters(), lambda _project: {}).known(None)
     goose, gemini, aider = (known[name].diagnose() for name in ("goose", "gemini", "aider"))
     assert goose.doubts == (NOT_TRIED,)
     assert goose.missing[0].endswith("Get it from its maker.")

@@ -5,29 +5,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents_manager.agents.acp import AcpAgent
-from agents_manager.agents.claude_code import ClaudeCodeAgent
-from agents_manager.agents.codex import CodexAgent
-from agents_manager.agents.command import CommandAgent
-from agents_manager.agents.config import (
-    BUILT_IN,
-    AcpConfig,
-    AgentConfig,
-    ClaudeCodeConfig,
-    CodexConfig,
-    CommandConfig,
-    ScriptedConfig,
-)
-from agents_manager.agents.scripted import ScriptedAgent
+from agents_manager.agents.config import LostConfig
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentNotFound, InvalidConfig, closest
-from agents_manager.flow.ports import Agent
+from agents_manager.flow.ports import Adapters, Agent, AgentConfig
+from agents_manager.plugins.blame import AgentOfPlugin, LostAgent, sentence
 
 NOTHING: Mapping[str, Any] = {}
 
 
 class AgentCatalog:
-    def __init__(self, configured: Callable[[Project | None], Mapping[str, AgentConfig]]) -> None:
+    def __init__(
+        self,
+        adapters: Adapters,
+        configured: Callable[[Project | None], Mapping[str, AgentConfig]],
+    ) -> None:
+        self._adapters = adapters
         self._configured = configured
 
     def get(
@@ -39,13 +32,26 @@ class AgentCatalog:
                 f'There is no agent "{name}".{closest(name, sorted(known))}'
                 f" Known: {', '.join(sorted(known))}."
             )
-        return _adapter(name, _with(name, known[name], settings))
+        return self._built(name, _with(name, known[name], settings))
 
     def known(self, project: Project | None) -> Mapping[str, Agent]:
-        return {name: _adapter(name, config) for name, config in self._configs(project).items()}
+        return {name: self._built(name, config) for name, config in self._configs(project).items()}
 
     def _configs(self, project: Project | None) -> Mapping[str, AgentConfig]:
-        return {**BUILT_IN, **self._configured(project)}
+        return {**self._adapters.ready, **self._configured(project)}
+
+    def _built(self, name: str, config: AgentConfig) -> Agent:
+        if isinstance(config, LostConfig):
+            known = sorted(self._adapters.agents)
+            what = f'There is no adapter "{config.named}".{closest(config.named, known)}'
+            return LostAgent(self._adapters.missing(what))
+        kind = self._adapters.agents[type(config).model_fields["adapter"].default]
+        if kind.plugin is None:
+            return kind.build(name, config)
+        try:
+            return AgentOfPlugin(kind.plugin, kind.build(name, config))
+        except Exception as error:  # noqa: BLE001 - whatever it is, others work on
+            return LostAgent(sentence(kind.plugin, error))
 
 
 def _with(name: str, config: AgentConfig, settings: Mapping[str, Any]) -> AgentConfig:
@@ -60,19 +66,3 @@ def _with(name: str, config: AgentConfig, settings: Mapping[str, Any]) -> AgentC
         raise InvalidConfig(
             f'Agent "{name}" cannot be told what was set for this run.', why
         ) from None
-
-
-def _adapter(name: str, config: AgentConfig) -> Agent:
-    match config:
-        case ScriptedConfig():
-            return ScriptedAgent(config)
-        case CommandConfig():
-            return CommandAgent(name, config)
-        case ClaudeCodeConfig():
-            return ClaudeCodeAgent(name, config)
-        case CodexConfig():
-            return CodexAgent(name, config)
-        case AcpConfig():
-            return AcpAgent(name, config)
-        case _:
-            raise AssertionError(f"{type(config).__name__} has no adapter")

@@ -2,17 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from agents_manager.agents.acp_gate import Policy
 from agents_manager.agents.acp_profiles import PROFILES
 from agents_manager.agents.command_profiles import COMMANDS
-from agents_manager.domain.host import LABEL
-from agents_manager.domain.run import Limits
-from agents_manager.domain.run_settings import RunSettings
 from agents_manager.errors import closest
+from agents_manager.flow.ports import AgentConfig
 
 PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model", "home")
 CODEX_FIXED = (
@@ -20,38 +18,6 @@ CODEX_FIXED = (
     *("sandbox_mode", "sandbox_workspace_write", "shell_environment_policy"),
 )
 """Settings of Codex that say what its commands may do."""
-
-
-Label = Annotated[str, Field(pattern=f"^{LABEL}$")]
-
-
-class AgentConfig(RunSettings):
-    """What every agent can be told."""
-
-    display_name: str | None = None
-    """How people see it called; its own name where left out."""
-    base_branch: str | None = Field(default=None, min_length=1)
-    """Where the work of tasks is merged to that it is the first to work at; the project's where
-    left out."""
-    branch_prefix: str | None = None
-    """What the branches of these tasks begin with; as the project's do where left out."""
-    auto_push: bool | None = None
-    """Push its branches where there is a remote; as the project does where left out."""
-    branch_strategy: Literal["new-per-task"] | None = None
-    """As the project's."""
-    runs_on: tuple[Label, ...] = ()
-    """The labels that a machine must have for it, beside those of the project, where several share
-    a Postgres database."""
-
-    @property
-    def limits(self) -> Limits:
-        silence_ms = self.silence_timeout_ms
-        return Limits(
-            timeout_s=self.timeout_ms / 1000,
-            silence_s=None if silence_ms is None else silence_ms / 1000,
-            turns=self.max_turns,
-            output_bytes=self.output_bytes,
-        )
 
 
 class ScriptedConfig(AgentConfig):
@@ -187,51 +153,11 @@ class CodexConfig(AgentConfig):
     """Settings of Codex's own, as in its `config.toml`, by dotted keys."""
 
 
-CONFIGS: Mapping[str, type[AgentConfig]] = {
-    "scripted": ScriptedConfig,
-    "command": CommandConfig,
-    "claude-code": ClaudeCodeConfig,
-    "codex": CodexConfig,
-    "acp": AcpConfig,
-}
-"""The model of each adapter. An agent with the name of an adapter need not name it again."""
+class LostConfig(AgentConfig):
+    """An agent whose adapter may be that of a plugin that could not be used."""
 
-BUILT_IN: Mapping[str, AgentConfig] = {
-    "scripted": ScriptedConfig(),
-    "claude-code": ClaudeCodeConfig(),
-    "codex": CodexConfig(),
-    **{name: AcpConfig.model_validate({"profile": name}) for name in PROFILES},
-    **{name: CommandConfig.model_validate({"profile": name}) for name in COMMANDS},
-}
-"""Agents that need no configuration."""
+    model_config = ConfigDict(extra="ignore")
 
-KNOWN: Mapping[str, Mapping[str, str]] = {
-    **{name: {"adapter": name} for name in CONFIGS},
-    **{name: {"adapter": "acp", "profile": name} for name in PROFILES},
-    **{name: {"adapter": "command", "profile": name} for name in COMMANDS},
-}
-"""What the name of an agent says by itself."""
-
-AnyConfig: TypeAlias = Annotated[
-    ScriptedConfig | CommandConfig | ClaudeCodeConfig | CodexConfig | AcpConfig,
-    Field(discriminator="adapter"),
-]
-
-
-def _named(value: object) -> object:
-    """Says the adapter and the profile where the name of an agent does."""
-    if not isinstance(value, dict):
-        return value
-    agents = cast("dict[str, Any]", value)
-    return {
-        name: _completed(name, cast("dict[str, Any]", entry)) if isinstance(entry, dict) else entry
-        for name, entry in agents.items()
-    }
-
-
-def _completed(name: str, entry: dict[str, Any]) -> dict[str, Any]:
-    known = KNOWN.get(name, {})
-    return {**known, **entry} if entry.get("adapter") in (None, known.get("adapter")) else entry
-
-
-AgentConfigs: TypeAlias = Annotated[Mapping[str, AnyConfig], BeforeValidator(_named)]
+    adapter: Literal["lost"] = "lost"
+    named: str
+    """The adapter that was asked for."""

@@ -307,7 +307,7 @@ class PullRequest(Out):
     created_at: datetime
     updated_at: datetime
     forge: str
-    """Where it lives: `local` or `github`."""
+    """Where it lives: `local`, `github` or the forge of a plugin."""
     url: str | None
     """Its page there; null where it lives here."""
     checks: str | None

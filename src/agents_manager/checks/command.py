@@ -9,14 +9,25 @@ import signal
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from agents_manager.checks import secrets
 from agents_manager.errors import ExternalError
-from agents_manager.flow.ports import CheckResult, CheckSpec, Written
+from agents_manager.flow.ports import (
+    Adapters,
+    CheckResult,
+    CheckSaid,
+    CheckSpec,
+    CheckWork,
+    Written,
+)
+from agents_manager.flow.ports.adapters import Check
+from agents_manager.plugins.blame import sentence
 
+COMMAND, NO_SECRETS = "command", "no-secrets"
 OUTPUT_LIMIT = 64 * 1024
 KEPT_ENV = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "LOGNAME", "TZ")
 
@@ -55,6 +66,8 @@ class ProjectChecks:
         kill_marked: KillMarked,
         keep: Keep,
         known: Sequence[str] = (),
+        *,
+        adapters: Adapters,
     ) -> None:
         """`known` are secrets of this machine, in the forms that programs print them in."""
         self._root = root
@@ -63,6 +76,7 @@ class ProjectChecks:
         self._kill_marked = kill_marked
         self._keep = keep
         self._known = known
+        self._adapters = adapters
 
     async def run(
         self,
@@ -73,25 +87,41 @@ class ProjectChecks:
         *,
         kept: bool = False,
     ) -> list[CheckResult]:
-        if not any(check.command for check in checks):
-            return [await self._search(check, repo, base_sha, sha) for check in checks]
-        scratch = await asyncio.to_thread(self._scratch)
-        try:
-            await self._export(repo, sha, scratch / "tree")
-            return [
-                await self._run(check, check.command, scratch, repo if kept else None)
-                if check.command
-                else await self._search(check, repo, base_sha, sha)
-                for check in checks
-            ]
-        finally:
-            await asyncio.to_thread(remove, scratch)
+        async with AsyncExitStack() as over:
+            ground = _Ground(self, over, repo, base_sha, sha, kept)
+            return [await self._run(check, ground) for check in checks]
 
-    async def _run(
-        self, check: CheckSpec, command: str, scratch: Path, hidden: Path | None
-    ) -> CheckResult:
-        """Where the repository is hidden, the check is kept in the sandbox."""
+    async def _run(self, check: CheckSpec, ground: "_Ground") -> CheckResult:
         began = time.monotonic()
+        name = check.kind or (COMMAND if check.command else NO_SECRETS)
+        kind = self._adapters.checks.get(name)
+        if kind is None:
+            lost = self._adapters.missing(f'There is no kind of check "{name}".')
+            said = CheckSaid(passed=False, how="nobody can run it", output=lost)
+        elif kind.plugin is None:
+            said = await kind.run(_Work(check, ground))
+        else:
+            said = await _of_plugin(kind.plugin, kind.run, _Work(check, ground))
+        return CheckResult(
+            name=check.name,
+            passed=said.passed,
+            severity=check.severity,
+            how=said.how,
+            output=said.output,
+            seconds=round(time.monotonic() - began, 3),
+        )
+
+    async def tree(self, over: AsyncExitStack, repo: Path, sha: str) -> Path:
+        """A folder with a clean checkout beside one for what is passing; until it is over."""
+        scratch = await asyncio.to_thread(self._scratch)
+        over.push_async_callback(asyncio.to_thread, remove, scratch)
+        await self._export(repo, sha, scratch / "tree")
+        return scratch
+
+    async def command(
+        self, command: str, timeout_s: float, scratch: Path, hidden: Path | None
+    ) -> tuple[int | None, str]:
+        """Where the repository is hidden, the command is kept in the sandbox."""
         tree, tmp = scratch / "tree", scratch / "tmp"
         # In a folder without a repository git looks for one in those above.
         env = {MARK: scratch.name, "GIT_CEILING_DIRECTORIES": str(scratch)}
@@ -99,35 +129,21 @@ class ProjectChecks:
         if hidden is not None:
             own = environment(tmp, {**env, "HOME": str(tmp)})
             argv = self._keep(argv, own, tree, writes=(tree, tmp), hides=(hidden,))
-        code, output = await run_command(
+        return await run_command(
             argv,
             tree,
             tmp,
-            check.timeout_s,
+            timeout_s,
             env=env,
             sweep=lambda: self._kill_marked(f"{MARK}={scratch.name}"),
         )
-        return CheckResult(
-            name=check.name,
-            passed=code == 0,
-            severity=check.severity,
-            how=_how(code, check.timeout_s),
-            output=output,
-            seconds=round(time.monotonic() - began, 3),
-        )
 
-    async def _search(self, check: CheckSpec, repo: Path, base_sha: str, sha: str) -> CheckResult:
-        began = time.monotonic()
-        written = await self._read(repo, base_sha, sha)
+    async def written(self, repo: Path, base_sha: str, sha: str) -> Written:
+        return await self._read(repo, base_sha, sha)
+
+    async def leaks(self, written: Written, base_sha: str) -> str:
         found = await asyncio.to_thread(secrets.search, written, self._known)
-        return CheckResult(
-            name=check.name,
-            passed=not found,
-            severity=check.severity,
-            how="passed" if not found else "something that looks like a secret was committed",
-            output=secrets.told(found, base_sha),
-            seconds=round(time.monotonic() - began, 3),
-        )
+        return secrets.told(found, base_sha)
 
     async def secrets(
         self, repo: Path, base_sha: str, sha: str, texts: Mapping[str, str]
@@ -153,6 +169,72 @@ class ProjectChecks:
         (scratch / "tree").mkdir()
         (scratch / "tmp").mkdir()
         return scratch
+
+
+@dataclass(slots=True)
+class _Ground:
+    """What the checks of one run look at together."""
+
+    checks: ProjectChecks
+    over: AsyncExitStack
+    repo: Path
+    base_sha: str
+    sha: str
+    kept: bool
+    _made: Path | None = None
+
+    async def scratch(self) -> Path:
+        if self._made is None:
+            self._made = await self.checks.tree(self.over, self.repo, self.sha)
+        return self._made
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """The same for one check."""
+
+    spec: CheckSpec
+    ground: _Ground
+
+    async def tree(self) -> Path:
+        return await self.ground.scratch() / "tree"
+
+    async def written(self) -> Written:
+        at = self.ground
+        return await at.checks.written(at.repo, at.base_sha, at.sha)
+
+    async def command(self, command: str) -> tuple[int | None, str]:
+        at = self.ground
+        hidden = at.repo if at.kept else None
+        return await at.checks.command(command, self.spec.timeout_s, await at.scratch(), hidden)
+
+    async def leaks(self) -> str:
+        return await self.ground.checks.leaks(await self.written(), self.ground.base_sha)
+
+
+async def _of_plugin(plugin: str, run: Check, work: _Work) -> CheckSaid:
+    """A check that fails to look has not passed."""
+    limit = work.spec.timeout_s
+    try:
+        async with asyncio.timeout(limit):
+            said = await run(work)
+        return replace(said, output=said.output[-OUTPUT_LIMIT:])
+    except TimeoutError:
+        return CheckSaid(passed=False, how=_how(None, limit))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is told
+        told = sentence(plugin, error)
+        return CheckSaid(passed=False, how="its plugin failed", output=told)
+
+
+async def by_command(work: CheckWork) -> CheckSaid:
+    code, output = await work.command(work.spec.command or "false")
+    return CheckSaid(passed=code == 0, how=_how(code, work.spec.timeout_s), output=output)
+
+
+async def for_secrets(work: CheckWork) -> CheckSaid:
+    found = await work.leaks()
+    how = "something that looks like a secret was committed" if found else "passed"
+    return CheckSaid(passed=not found, how=how, output=found)
 
 
 def remove(scratch: Path) -> None:

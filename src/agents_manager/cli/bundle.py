@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from agents_manager import bootstrap, environment, redaction, settings
+from agents_manager import bootstrap, environment, redaction
 from agents_manager.checks import secrets
 from agents_manager.cli import background, present
 from agents_manager.cli.findings import Finding
@@ -86,7 +86,7 @@ def _packed(target: Path, parts: Sequence[Part], now: datetime) -> Made:
 def _cleaning(place: Settings) -> Callable[[str], str]:
     """What is known to be secret, then what looks like it; and the user's folder by its short
     name."""
-    known = Redactor({*environment.redactor().values, *_kept_secrets(place.home)})
+    known = Redactor({*environment.redactor().values, *_kept_secrets(place)})
     mine = str(Path.home())
 
     def clean(text: str) -> str:
@@ -96,13 +96,13 @@ def _cleaning(place: Settings) -> Callable[[str], str]:
     return clean
 
 
-def _kept_secrets(home: Path) -> list[str]:
+def _kept_secrets(place: Settings) -> list[str]:
     """Of files that hold nothing else, and of settings whose names say so."""
-    kept = [home / "token", home / background.SECRETS]
+    kept = [place.home / "token", place.home / background.SECRETS]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in kept if path.is_file()]
     lines = [line.rpartition("=")[2].strip(" '\"") for text in texts for line in text.splitlines()]
     try:
-        found = settings.ConfigFiles(home).explain(None)
+        found = bootstrap.files(place).explain(None)
     except InvalidConfig:
         found = []
     lines += [str(one.value) for one in found if _is_secret(one)]
@@ -170,7 +170,7 @@ def _exists(place: Settings) -> bool:
 
 
 def _user(place: Settings) -> str:
-    return _json(_settings(settings.ConfigFiles(place.home).explain, None))
+    return _json(_settings(bootstrap.files(place).explain, None))
 
 
 def _settings(explain: Callable[[Any], Sequence[Setting]], project: Any) -> list[Any]:

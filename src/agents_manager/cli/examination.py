@@ -27,6 +27,7 @@ from agents_manager.flow.ports import ProjectConfig
 from agents_manager.sandbox import bubblewrap, cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
+from agents_manager.settings import ConfigFiles
 from agents_manager.store.database import schema_of
 from agents_manager.store.migrate import HEAD
 
@@ -43,8 +44,9 @@ SKEW = timedelta(minutes=1)
 
 async def examine(place: Settings) -> list[Finding]:
     found = [_python(), await _git(), await _identity(), _home(place.home), _disk(place.home)]
-    found += [_token(place.home / "token"), _user_config(place.home)]
-    found.append(await asyncio.to_thread(_sandbox, place.home))
+    configs = bootstrap.files(place)
+    found += [_token(place.home / "token"), _user_config(configs, place.home)]
+    found.append(await asyncio.to_thread(_sandbox, configs, place.home))
     found.append(await asyncio.to_thread(_limits))
     database = await asyncio.to_thread(_database, place)
     found.append(database)
@@ -132,19 +134,19 @@ def _token(path: Path) -> Finding:
     return ok("token", f"{path} is readable by you alone.")
 
 
-def _user_config(home: Path) -> Finding:
+def _user_config(configs: ConfigFiles, home: Path) -> Finding:
     try:
-        settings.ConfigFiles(home).config(None)
+        configs.config(None)
     except InvalidConfig as error:
         return _broken("user settings", error, home / settings.CONFIG)
     path = home / settings.CONFIG
     return ok("user settings", str(path) if path.exists() else "None; all defaults.")
 
 
-def _sandbox(home: Path) -> Finding:
+def _sandbox(configs: ConfigFiles, home: Path) -> Finding:
     """By trying it."""
     try:
-        rules = settings.ConfigFiles(home).sandbox()
+        rules = configs.sandbox()
     except InvalidConfig:
         rules = Rules()
     keeping = Keeper(home, lambda: rules, bootstrap.LEVELS).keeping()

@@ -14,7 +14,7 @@ def plugin() -> None:
 @plugin.command("list")
 @session.command
 async def list_plugins(desk: Desk) -> None:
-    """List the plugins, with the guards, hooks, outcomes and rankers that they register."""
+    """List the plugins, with all that they register."""
     from agents_manager.cli.pages import catalog
 
     found = desk.services.registry.plugins

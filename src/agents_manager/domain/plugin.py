@@ -6,6 +6,10 @@ from typing import Any
 
 from agents_manager.domain.task import History, Project, Task
 
+ADAPTERS = ("agents", "forges", "channels", "checks", "pipelines")
+"""What configuration files name."""
+KINDS = ("guards", "hooks", "outcomes", "rankers", *ADAPTERS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plugin:
@@ -18,6 +22,11 @@ class Plugin:
     hooks: tuple[str, ...] = ()
     outcomes: tuple[str, ...] = ()
     rankers: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    forges: tuple[str, ...] = ()
+    channels: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    pipelines: tuple[str, ...] = ()
     error: str | None = None
     """Why nothing of it is registered."""
 

@@ -246,7 +246,7 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
-    if any(c.command for c in config.checks) and not agents.trusted(project, config):
+    if any(c.own for c in config.checks) and not agents.trusted(project, config):
         raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
     await _fetch(s, task, project, ground)

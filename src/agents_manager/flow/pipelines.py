@@ -69,7 +69,7 @@ class Version:
 
 def has_checks(s: Services, project: Project | None) -> bool:
     """What a simulation takes for given: outside of a project, that there are some."""
-    return project is None or any(c.command for c in s.configs.of(project).checks)
+    return project is None or any(c.own for c in s.configs.of(project).checks)
 
 
 def check_outcomes(s: Services, project: Project, pipeline: Pipeline, status: str) -> None:
@@ -96,8 +96,10 @@ async def add(
     parsed = _parsed(document, where, lines)
     warnings = _linted(parsed, s.registry, lines)
     if parsed.id in s.built_in:
+        plugin = s.registry.source("pipeline", parsed.id)
+        whose = f"comes from the plugin {plugin}" if plugin else "is built in"
         raise InvalidPipeline(
-            f'"{parsed.id}" is built in. Give yours another id, or put it into the folder '
+            f'"{parsed.id}" {whose}. Give yours another id, or put it into the folder '
             ".agents-manager/pipelines of the project that it is for."
         )
     saved = await s.store.write(lambda tx: _save(tx, s, parsed, document, by))

@@ -1,6 +1,7 @@
 """The token for GitHub: from the environment or the system's keyring, and only for the addresses it
 belongs to. It is kept nowhere, and no message holds it."""
 
+import asyncio
 import base64
 import importlib
 import re
@@ -12,6 +13,7 @@ from urllib.parse import urlsplit
 
 from agents_manager import environment
 from agents_manager.errors import HookFailed
+from agents_manager.flow.ports import Configs, ForgeRules, Store
 
 SERVICE, ENTRY = "agents-manager", "github"
 ENTERPRISE = "/api/v3"
@@ -38,6 +40,20 @@ class Key:
 
 Keys = Callable[[Path], Awaitable[Key | None]]
 """What a repository's remote is asked with, besides what git itself knows."""
+
+
+def keys(store: Store, configs: Configs) -> Keys:
+    """The token is for projects on GitHub; the remotes of others are asked with what git knows."""
+
+    async def key(repo: Path) -> Key | None:
+        project = await store.read(lambda tx: tx.projects.by_path(str(repo)))
+        rules = configs.of(project).forge if project else ForgeRules()
+        if rules.type != ENTRY:
+            return None
+        found = await asyncio.to_thread(token)
+        return Key(web(rules.base_url), found) if found else None
+
+    return key
 
 
 async def no_key(repo: Path) -> Key | None:

@@ -4645,6 +4645,16 @@ export interface components {
             outcomes: string[];
             /** Rankers */
             rankers: string[];
+            /** Agents */
+            agents: string[];
+            /** Forges */
+            forges: string[];
+            /** Channels */
+            channels: string[];
+            /** Checks */
+            checks: string[];
+            /** Pipelines */
+            pipelines: string[];
             /** Error */
             error: string | null;
         };

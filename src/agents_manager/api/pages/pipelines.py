@@ -108,6 +108,11 @@ class Plugin(schemas.Out):
     hooks: list[str]
     outcomes: list[str]
     rankers: list[str]
+    agents: list[str]
+    forges: list[str]
+    channels: list[str]
+    checks: list[str]
+    pipelines: list[str]
     error: str | None
     """Why nothing of it is registered."""
 

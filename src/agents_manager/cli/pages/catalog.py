@@ -20,7 +20,7 @@ from agents_manager.domain.comment import Comment, State
 from agents_manager.domain.document import documents
 from agents_manager.domain.phase import Phase
 from agents_manager.domain.pipeline import Pipeline, Transition
-from agents_manager.domain.plugin import Plugin
+from agents_manager.domain.plugin import KINDS, Plugin
 from agents_manager.domain.task import Artifact, ArtifactType, Project
 from agents_manager.flow.agents import changes, trusted
 from agents_manager.flow.migration import Migration
@@ -77,7 +77,11 @@ def consent(found: Project) -> Line:
 
 
 def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
-    checks = [(f"check {c.name}", c.severity, c.command) for c in config.checks if c.command]
+    checks = [
+        (f"check {c.name}", c.severity, config.commands[f"checks.{c.name}"])
+        for c in config.checks
+        if c.own
+    ]
     if not (checks or config.own_agents or config.setup.commands):
         yield Line("Commands  none")
         return
@@ -164,20 +168,23 @@ def plugins(found: Sequence[Plugin]) -> Iterator[Block]:
         yield Line("No installed package registers a plugin.")
         return
     yield Table(
-        ("PACKAGE", "VERSION", "ENTRY POINT", "GUARDS", "HOOKS", "OUTCOMES", "RANKERS"),
+        ("PACKAGE", "VERSION", "ENTRY POINT", "KIND", "REGISTERS"),
         [
-            (
-                p.package,
-                p.version,
-                p.entry_point,
-                "NOT USED" if p.error else ", ".join(p.guards),
-                ", ".join(p.hooks),
-                ", ".join(p.outcomes),
-                ", ".join(p.rankers),
-            )
+            (p.package, p.version, p.entry_point, kind, names)
             for p in found
+            for kind, names in _registered(p)
         ],
     )
+
+
+def _registered(plugin: Plugin) -> Iterator[tuple[str, str]]:
+    if plugin.error:
+        yield "NOT USED", ""
+        return
+    for kind in KINDS:
+        names: Sequence[str] = getattr(plugin, kind)
+        if names:
+            yield kind, ", ".join(names)
 
 
 def phases(found: Sequence[Phase]) -> Iterator[Block]:

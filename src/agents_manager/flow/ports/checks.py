@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from agents_manager.domain.stages.table import WRITERS
 from agents_manager.flow.ports.workspaces import Reach, Workspace
@@ -18,6 +18,15 @@ class CheckSpec:
     modes: tuple[str, ...]
     """The modes after which it runs; `*` stands for every one."""
     timeout_s: float
+    kind: str | None = None
+    """That of a plugin; None: a command, or the search for secrets."""
+    settings: Any = None
+    """What a check of a plugin is told, as its own model or, without one, as it is written."""
+
+    @property
+    def own(self) -> bool:
+        """Whether the project asks for it: the search for secrets is made in any case."""
+        return self.command is not None or self.kind is not None
 
     def follows(self, mode: str) -> bool:
         """One that follows `implement` follows every role that changes the work."""
@@ -38,6 +47,41 @@ class CheckResult:
     """How it ended, in a few words."""
     output: str
     seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSaid:
+    """What a check found."""
+
+    passed: bool
+    how: str
+    """How it ended, in a few words."""
+    output: str = ""
+    """For who mends it."""
+
+
+class CheckWork(Protocol):
+    """What a check looks at; each part is made when it is first asked for."""
+
+    @property
+    def spec(self) -> CheckSpec: ...
+
+    async def tree(self) -> Path:
+        """A clean checkout of the commit, which checks of the same run share."""
+        ...
+
+    async def written(self) -> "Written":
+        """What was written since the base."""
+        ...
+
+    async def command(self, command: str) -> tuple[int | None, str]:
+        """Runs it with `sh` in the checkout, in the sandbox where there is one: its exit status,
+        None when it took too long, and the end of its output."""
+        ...
+
+    async def leaks(self) -> str:
+        """Where what was written seems to hold secrets, for people; nothing where it does not."""
+        ...
 
 
 class Checks(Protocol):

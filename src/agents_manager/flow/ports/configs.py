@@ -48,7 +48,8 @@ GITHUB = "https://api.github.com"
 class ForgeRules:
     """Where the pull requests of a project live, as configured."""
 
-    type: Literal["local", "github"] = "local"
+    type: str = "local"
+    """`local`, `github`, or the name that a plugin gave its own."""
     repository: str | None = None
     """`owner/name`; None: that of the remote."""
     base_url: str = GITHUB
@@ -60,6 +61,8 @@ class ForgeRules:
     """Whether that issue is closed, too, once the change is merged."""
     poll_s: float = 60.0
     """How often what was done there is looked for."""
+    settings: Any = None
+    """What a forge of a plugin is told, as its own model or, without one, as it is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

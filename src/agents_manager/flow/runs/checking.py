@@ -30,7 +30,7 @@ async def check(
     """The verdict, with what the checks said; an error where they stop it."""
     config = s.configs.of(project)
     wanted = [c for c in config.checks if c.follows(run.mode)]
-    if any(c.command for c in wanted) and not agents.trusted(project, config):
+    if any(c.own for c in wanted) and not agents.trusted(project, config):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     head = verdict.get("head_sha") or ""
     running = s.checks.run(Path(project.path), base_sha, head, wanted, kept=run.kept)
@@ -58,7 +58,7 @@ def passed(results: Sequence[CheckResult], specs: Sequence[CheckSpec]) -> bool |
     work."""
     if any(not r.passed and r.severity == "error" for r in results):
         return False
-    return True if any(spec.command for spec in specs) else None
+    return True if any(spec.own for spec in specs) else None
 
 
 async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds: int) -> Again:
@@ -85,7 +85,7 @@ async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds:
 
 def can_be_debugged(verdict: Verdict, config: ProjectConfig) -> bool:
     """Whether later stages may see to what failed. A secret goes nowhere."""
-    ours = {spec.name for spec in config.checks if spec.command is None}
+    ours = {spec.name for spec in config.checks if not spec.own}
     return not any(c["name"] in ours and not c["passed"] for c in verdict.get("checks", ()))
 
 
