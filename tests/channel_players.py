@@ -13,7 +13,9 @@ from agents_manager.channels.desktop import Desktop
 from agents_manager.channels.webhook import Webhook
 from agents_manager.domain.card import Card, Reply
 from agents_manager.errors import ChannelDown, ChannelRefused
-from agents_manager.flow.ports.channels import Act, Channel, Desk
+from agents_manager.flow.ports.channels import Act, Desk
+from agents_manager.testing.contracts import channels as contract
+from agents_manager.testing.contracts.channels import Shown
 from tests.webhook_server import SECRET, Listener, listening
 
 ANN = "4711"
@@ -21,50 +23,8 @@ ANN = "4711"
 STRANGER = "666"
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A message as people see it, whatever marks the platform needed for it."""
-
-    text: str
-    buttons: tuple[str, ...]
-    """Their labels."""
-
-
-class Player(Protocol):
-    @property
-    def channel(self) -> Channel: ...
-    @property
-    def place(self) -> str:
-        """Where it sends to."""
-        ...
-
-    @property
-    def answers(self) -> bool:
-        """Whether people can answer there."""
-        ...
-
-    @property
-    def updates(self) -> bool:
-        """Whether what was sent can be changed."""
-        ...
-
-    @property
-    def longest(self) -> int:
-        """How many characters a message has at most."""
-        ...
-
-    async def down(self, wait_s: float | None) -> None:
-        """From now on it does not answer; where `wait_s` is named, it says for how long."""
-        ...
-
-    async def refuse(self) -> None:
-        """From now on it does not take what is sent."""
-        ...
-
-    async def shown(self, message: str) -> Shown: ...
-    async def delete(self, message: str) -> None:
-        """As people do."""
-        ...
+class Player(contract.Player, Protocol):
+    """With those who answer."""
 
     async def press(self, message: str, label: str, *, person: str = ANN) -> None: ...
     async def give(self, words: str, *, person: str = ANN) -> None:

@@ -1,6 +1,7 @@
 """Packages that are really installed, as far as Python can tell: a module and its metadata in a
 folder of the path."""
 
+import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+PACKAGE = "house_rules"
 GROUP = "agents_manager.plugins"
 EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "plugin"
 
@@ -25,10 +27,10 @@ def install(
 
 
 def install_example(site: Path) -> None:
-    """The plugin of `examples/`, by what its own files say."""
+    """The plugin of `examples/`, by what its own files say; as pip would, but quickly."""
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
-    source = (EXAMPLE / "house_rules.py").read_text()
-    install(site, project["name"], project["entry-points"][GROUP], {"house_rules": source})
+    shutil.copytree(EXAMPLE / PACKAGE, site / PACKAGE)
+    install(site, project["name"], project["entry-points"][GROUP], {})
 
 
 @pytest.fixture
@@ -38,5 +40,6 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
     yield folder
-    for name in [p.stem for p in folder.glob("*.py")]:
-        sys.modules.pop(name, None)
+    packages = (PACKAGE, *(path.stem for path in folder.glob("*.py")))
+    for name in [name for name in sys.modules if name.partition(".")[0] in packages]:
+        del sys.modules[name]

@@ -31,7 +31,11 @@ async def test_plugins_are_listed_with_what_they_register(
         "hooks": ["write_down"],
         "outcomes": ["ticket_filed"],
         "rankers": ["same_shop"],
-        **{key: [] for key in ("agents", "forges", "channels", "checks", "pipelines")},
+        "agents": ["parrot"],
+        "forges": ["plain-git"],
+        "channels": ["logbook"],
+        "checks": ["todos"],
+        "pipelines": ["hotfix"],
         "error": None,
     }
     assert (broken["package"], broken["guards"]) == ("zz-broken", [])

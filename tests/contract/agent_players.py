@@ -73,4 +73,3 @@ if os.environ.get("AM_TEST_PROFILES"):
     PLAYERS = {**PLAYERS, **{f"acp-{name}": profiled(name) for name in PROFILES}}
 SILENT = [f"acp-{name}" for name, known in PROFILES.items() if known.counts is Counts.NOWHERE]
 """Players that do not tell what they used."""
-ADAPTERS: Mapping[str, Player] = {**PLAYERS, "claude-code": claude_code}

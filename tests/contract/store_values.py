@@ -1,7 +1,9 @@
 """Values for the store's tests: all fields filled, each of them can be given."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from agents_manager.domain import pipeline as pipelines
@@ -34,7 +36,8 @@ from agents_manager.domain.task import (
     Result,
     Task,
 )
-from agents_manager.flow.ports import Tx
+from agents_manager.flow.ports import Store, Tx
+from agents_manager.store.database import open_database
 
 NOW = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 ADA = Actor(type=ActorType.USER, name="ada", via="cli")
@@ -296,3 +299,18 @@ def a_file_note(id: str, path: str, **fields: Any) -> FileNote:
         "at": NOW,
     }
     return FileNote(id=id, path=path, **{**filled, **fields})
+
+
+@asynccontextmanager
+async def a_store(folder: Path, repo: Path) -> AsyncIterator[Store]:
+    """With a project and a task."""
+    store = open_database(folder / "agents-manager.db")
+
+    def furnish(tx: Tx) -> None:
+        tx.projects.add(a_project(path=str(repo)))
+        tx.pipelines.save(pipelines.parse(PIPELINE), PIPELINE, later(0))
+        tx.tasks.add(a_task())
+
+    await store.write(furnish)
+    yield store
+    store.close()

@@ -1,7 +1,6 @@
 """What the flow may rely on, whichever adapter drives the agent."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,8 @@ from agents_manager.domain import outcome
 from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Agent, Ended, Said
-from tests.contract.agent_players import ADAPTERS, PLAYERS, SILENT
+from agents_manager.testing.contracts.agents import AgentContract
+from tests.contract.agent_players import PLAYERS, SILENT, claude_code
 from tests.runner_jobs import eventually, processes_of
 from tests.turns import turn
 
@@ -26,11 +26,6 @@ OUTCOME = {"name": "no_changes", "payload": {"reason": "It is there."}, "text": 
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     (tmp_path / "work").mkdir()
     return lambda *steps, **settings: PLAYERS[request.param](tmp_path, *steps, **settings)
-
-
-@pytest.fixture(params=ADAPTERS)
-def adapter(request: pytest.FixtureRequest, tmp_path: Path) -> Agent:
-    return ADAPTERS[request.param](tmp_path, {"say": "Hi."})
 
 
 @pytest.fixture
@@ -51,19 +46,20 @@ def run(tmp_path: Path, runners: DetachedRunners) -> Run:
     return run
 
 
-async def test_a_turn_runs_in_the_worktree_with_what_an_agent_is_told(
-    adapter: Agent, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AM_DATABASE_URL", "postgresql://secret")
-    monkeypatch.setenv("GITHUB_TOKEN", "secret")
-    job = adapter.job(turn(tmp_path, mode="plan"))
-    assert (job.cwd, job.dir) == (tmp_path / "work", tmp_path / "run-1")
-    assert (job.env["AM_TASK_ID"], job.env["AM_MODE"]) == ("task-1", "plan")
-    assert job.env["AM_RUN_ID"] == job.run_id
-    assert job.files[Path(job.env["AM_PROMPT_FILE"]).name] == "Do it."
-    assert Path(job.env["AM_PROMPT_FILE"]).parent == job.dir
-    assert "secret" not in json.dumps(dict(job.env))
-    assert all(folder.startswith("/") for folder in job.env["PATH"].split(":"))
+class TestPlayers(AgentContract):
+    @pytest.fixture(params=PLAYERS)
+    def speaking(self, request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Agent]:
+        return lambda words: PLAYERS[request.param](tmp_path, {"say": words})
+
+
+class TestClaudeCode(AgentContract):
+    """What it says is up to a model."""
+
+    test_its_last_words_are_read = None
+
+    @pytest.fixture
+    def agent(self, tmp_path: Path) -> Agent:
+        return claude_code(tmp_path)
 
 
 async def test_the_outcome_is_read_from_the_final_message(make: Make, run: Run) -> None:
@@ -137,32 +133,3 @@ async def test_a_stopped_agent_is_gone_with_all_it_started(
     await runners.stop(job.dir)
     assert processes_of(job.run_id) == []
     assert (await runners.wait(job.dir)).reason == "cancelled"
-
-
-@pytest.mark.parametrize(
-    "printed",
-    [
-        pytest.param(b"", id="nothing"),
-        pytest.param(b"\xff\xfe\x00" * 1000, id="no text"),
-        pytest.param(b'{"type": "result", "text": 3, "structured": NaN}\n', id="wrong types"),
-        pytest.param(b'{"type": "usage", "cost_usd": 1e999}\n', id="more than every number"),
-        pytest.param(b'{"type": "assistant", "text": "\\ud800"}\n', id="half a character"),
-        pytest.param(b'{"type":' + b"[" * 100_000, id="very deep"),
-        pytest.param(b"x" * 10_000_000, id="one long line"),
-        pytest.param(b'{"type": "assistant", "text": null}\n' * 1000, id="empty messages"),
-    ],
-)
-def test_whatever_is_printed_can_be_read(adapter: Agent, tmp_path: Path, printed: bytes) -> None:
-    (tmp_path / "output").write_bytes(printed)
-    said = adapter.read(tmp_path)
-    assert "\x00" not in said.final_text
-    said.final_text.encode()
-    for line in printed.splitlines():
-        messages = adapter.parse(line)
-        assert all(isinstance(message["type"], str) for message in messages)
-        json.dumps(messages, allow_nan=False)
-
-
-def test_output_that_is_missing_is_nothing_said(adapter: Agent, tmp_path: Path) -> None:
-    said = adapter.read(tmp_path / "nowhere")
-    assert (said.final_text, said.usage, said.error) == ("", None, None)

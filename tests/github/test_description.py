@@ -16,9 +16,9 @@ from agents_manager.domain.task import MergeMethod, Project, PullRequest, PullSt
 from agents_manager.flow.ports import Merged, OwnReview
 from agents_manager.scm.github import GitHub
 from agents_manager.settings import ConfigFiles
+from agents_manager.testing.contracts.forges import Clock, Ids
 from tests import github_server
-from tests.contract.store_values import a_project, a_task
-from tests.contract.test_forges import Clock, Ids, a_store
+from tests.contract.store_values import a_project, a_store, a_task
 from tests.github.description import Description
 from tests.github_server import TOKEN, FakeGitHub, Served
 from tests.repos import commit, make_repo, own_home, run, scripted_home, sha

@@ -17,8 +17,8 @@ from agents_manager.scm.credentials import Key
 from agents_manager.scm.github import GitHub
 from agents_manager.scm.worktrees import Worktrees
 from agents_manager.settings import ConfigFiles
-from tests.contract.store_values import a_project, a_task
-from tests.contract.test_forges import Clock, Ids, a_store
+from agents_manager.testing.contracts.forges import Clock, Ids
+from tests.contract.store_values import a_project, a_store, a_task
 from tests.github_server import TOKEN, FakeGitHub, Served, Trouble
 from tests.repos import commit, executable, make_repo, own_home, run, scripted_home, sha
 

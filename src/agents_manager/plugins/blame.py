@@ -1,7 +1,7 @@
 """Adapters of plugins, as the flow sees them: what goes wrong in one carries the plugin's name, and
 fails what was asked of it alone."""
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -110,14 +110,14 @@ class AgentOfPlugin:
         return self._or(lambda: self._agent.parse(line), lambda why: [_told(why)])
 
     def meter(self) -> Meter | None:
-        return self._or(self._agent.meter, lambda _: None)
+        return self._or(lambda: self._agent.meter(), lambda _: None)
 
     def provider(self) -> Provider | None:
         with blaming(self._plugin, InvalidConfig):
             return self._agent.provider()
 
     def diagnose(self) -> Diagnosis:
-        return self._or(self._agent.diagnose, lambda why: Diagnosis(missing=(why,)))
+        return self._or(lambda: self._agent.diagnose(), lambda why: Diagnosis(missing=(why,)))
 
     def _or(self, do: Callable[[], T], instead: Callable[[str], T]) -> T:
         try:
@@ -151,25 +151,26 @@ class ForgeOfPlugin:
     async def publish(
         self, project: Project, task: Task, branch: str, base: str, title: str, body: str
     ) -> PullRequest:
-        return await self._try(self._forge.publish(project, task, branch, base, title, body))
+        with blaming(self._plugin, PluginFailed):
+            return await self._forge.publish(project, task, branch, base, title, body)
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod
     ) -> Merged | Conflicted:
-        return await self._try(self._forge.merge(project, pull, head_sha, method))
+        with blaming(self._plugin, PluginFailed):
+            return await self._forge.merge(project, pull, head_sha, method)
 
     async def comments(self, project: Project, pull: PullRequest) -> Sequence[Comment]:
-        return await self._try(self._forge.comments(project, pull))
+        with blaming(self._plugin, PluginFailed):
+            return await self._forge.comments(project, pull)
 
     async def look(self, project: Project, pull: PullRequest) -> Sighting:
-        return await self._try(self._forge.look(project, pull))
+        with blaming(self._plugin, PluginFailed):
+            return await self._forge.look(project, pull)
 
     async def mirror(self, project: Project, pull: PullRequest, review: OwnReview) -> None:
-        await self._try(self._forge.mirror(project, pull, review))
-
-    async def _try(self, work: Awaitable[T]) -> T:
         with blaming(self._plugin, PluginFailed):
-            return await work
+            await self._forge.mirror(project, pull, review)
 
 
 class ChannelOfPlugin:

@@ -22,7 +22,6 @@ from agents_manager.flow.ports import (
     OwnReview,
     Sighting,
     Store,
-    Tx,
 )
 from agents_manager.scm import (
     commits,
@@ -32,6 +31,7 @@ from agents_manager.scm import (
     github_reading,
     joining,
     landing,
+    pull_rows,
     pull_text,
     remotes,
 )
@@ -78,52 +78,22 @@ class GitHub:
             elif known and _is(known, found) and found.state == "open":
                 # Where only GitHub's differ, somebody wrote them there.
                 await _edited(api, known, subject, text)
-        new_id = self._ids.new()
-        return await self._store.write(
-            lambda tx: self._put(tx, project, task, new_id, found, head, subject, text)
+        new_id, now, state = self._ids.new(), self._clock.now(), _state(found)
+        there = pull_rows.Opened(
+            forge=NAME,
+            number=found.number,
+            url=found.html_url,
+            branch=found.head.ref,
+            base=found.base.ref,
+            head=head,
+            title=subject,
+            body=text,
+            state=state,
+            merge_sha=found.merge_commit_sha if state is PullState.MERGED else None,
         )
-
-    def _put(
-        self,
-        tx: Tx,
-        project: Project,
-        task: Task,
-        new_id: str,
-        found: Pull,
-        head: str,
-        title: str,
-        body: str,
-    ) -> PullRequest:
-        now, branch, base = self._clock.now(), found.head.ref, found.base.ref
-        state = _state(found)
-        known = tx.pulls.find(project.id, branch, base)
-        if known and _is(known, found):
-            if state is PullState.OPEN:
-                fields = {"head_sha": head, "title": title, "body": body, "url": found.html_url}
-                tx.pulls.update(known.id, now, state=state, **fields)
-        else:
-            if known and known.state is PullState.OPEN:
-                tx.pulls.update(known.id, now, state=PullState.CLOSED)
-            tx.pulls.add(
-                PullRequest(
-                    id=new_id,
-                    project_id=project.id,
-                    task_id=task.id,
-                    number=found.number,
-                    title=title,
-                    body=body,
-                    head_branch=branch,
-                    base_branch=base,
-                    head_sha=head,
-                    state=state,
-                    merge_sha=found.merge_commit_sha if state is PullState.MERGED else None,
-                    created_at=now,
-                    updated_at=now,
-                    forge=NAME,
-                    url=found.html_url,
-                )
-            )
-        return next(p for p in tx.pulls.all_of_task(task.id) if _is(p, found))
+        return await self._store.write(
+            lambda tx: pull_rows.put(tx, now, new_id, project, task, there)
+        )
 
     async def merge(
         self, project: Project, pull: PullRequest, head_sha: str, method: MergeMethod

@@ -1,4 +1,4 @@
-"""A plugin with a guard, a hook, an outcome and a ranker: the rules of one house."""
+"""What pipelines can name: a guard, a hook and an outcome; and a ranker."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,6 @@ from agents_manager.domain.guards import Facts
 from agents_manager.domain.outcome import Outcome
 from agents_manager.domain.plugin import HookCall
 from agents_manager.errors import HookFailed
-from agents_manager.plugins import Additions
 
 
 class Rounds(BaseModel):
@@ -54,10 +53,3 @@ TICKET_FILED = Outcome(
         "properties": {"ticket": {"type": "string", "pattern": "^SHOP-[0-9]+$"}},
     },
 )
-
-
-def register(add: Additions) -> None:
-    add.guard("few_rounds", few_rounds, params=Rounds)
-    add.hook("write_down", write_down, policy="required")
-    add.outcome(TICKET_FILED)
-    add.ranker("same_shop", same_shop)
