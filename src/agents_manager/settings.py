@@ -256,12 +256,12 @@ class ConfigFiles:
         before = _text(path)
         after = before or "{}\n"
         for key in unset:
-            keys = _written(self._said(path, after, of_project=project is not None), _place(key))
+            keys = _written(self.said_by(path, after, of_project=project is not None), _place(key))
             if keys is None:
                 raise InvalidInput(f'{path} says nothing about "{key}".')
             after = json_text.without(after, keys)
         for key, value in values.items():
-            self._said(path, after, of_project=project is not None)
+            self.said_by(path, after, of_project=project is not None)
             after = json_text.with_value(after, _place(key), value)
         return self._tried(project, path, before, after)
 
@@ -312,7 +312,7 @@ class ConfigFiles:
         together: dict[str, Any] = {}
         for layer, path in self._layers(project):
             text = instead.get(path) or _text(path)
-            told = None if text is None else self._said(path, text, of_project=layer == "project")
+            told = None if text is None else self.said_by(path, text, of_project=layer == "project")
             values = told or dict[str, Any]()
             files.append(File(layer, path, text or "", values))
             folder = self._home if layer == "user" else path.parent.parent
@@ -326,7 +326,7 @@ class ConfigFiles:
         told = (config.instructions or "", *(_text(path) for path in _instructions(project)))
         return Reading(tuple(files), config, "\n\n".join(one for one in told if one))
 
-    def _said(self, path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
+    def said_by(self, path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
         try:
             value = strict_json.loads(text, max_bytes=MAX_FILE_BYTES, max_depth=20)
         except ValueError as error:

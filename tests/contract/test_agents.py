@@ -55,7 +55,7 @@ class TestPlayers(AgentContract):
 class TestClaudeCode(AgentContract):
     """What it says is up to a model."""
 
-    test_its_last_words_are_read = None
+    test_its_last_words_are_read = None  # pyright: ignore[reportAssignmentType]
 
     @pytest.fixture
     def agent(self, tmp_path: Path) -> Agent:

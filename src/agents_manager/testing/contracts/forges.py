@@ -2,7 +2,7 @@
 do there."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -63,7 +63,7 @@ class Ids:
 
 
 @asynccontextmanager
-async def a_store(folder: Path, project: Project) -> AsyncIterator[Store]:
+async def a_store(folder: Path, project: Project) -> AsyncGenerator[Store]:
     """With the project, and the task that `values.task` makes."""
     document = built_in.adapters().pipelines["simple"]
     store = open_database(folder / "agents-manager.db")
