@@ -105,7 +105,8 @@ class CheckConfig(Keys):
     def _of_a_kind(self, info: ValidationInfo) -> Self:
         if self.kind is None:
             if self.settings:
-                raise ValueError("settings are for a check with a kind")
+                # A file may leave the kind to that of another layer.
+                raise PydanticCustomError("missing", "settings are for a check with a kind")
             return self
         if self.command is not None:
             raise ValueError("a check has a command or a kind, not both")
@@ -258,6 +259,12 @@ class NotificationsConfig(Keys):
     def channels(self) -> Mapping[str, ChannelConfig]:
         said = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: one for name, one in said.items() if isinstance(one, ChannelConfig)}
+
+
+class _SomeLost(NotificationsConfig):
+    """Where a key may be a channel of a plugin that could not be used."""
+
+    model_config = ConfigDict(extra="ignore")
 
 
 class LimitsConfig(Keys):
@@ -637,7 +644,8 @@ def of(known: Adapters) -> type[Config]:
         name: (kind.config, Field(default=kind.config(), description=inspect.getdoc(kind.config)))
         for name, kind in known.channels.items()
     }
-    told = create_model("Notifications", __base__=NotificationsConfig, **channels)
+    base = _SomeLost if known.lost else NotificationsConfig
+    told = create_model("Notifications", __base__=base, **channels)
     return create_model(
         "Settings",
         __base__=Config,
@@ -661,8 +669,9 @@ def _named(known: Adapters, value: object) -> object:
 
 def _completed(known: Adapters, name: str, entry: dict[str, Any]) -> dict[str, Any]:
     said, adapter = known.said_by_name.get(name, {}), entry.get("adapter")
-    if known.lost and adapter is not None and adapter not in known.agents:
-        return {**entry, "adapter": "lost", "named": str(adapter)}
+    wanted = adapter or said.get("adapter") or name
+    if known.lost and wanted not in known.agents:
+        return {**entry, "adapter": "lost", "named": str(wanted)}
     return {**said, **entry} if adapter in (None, said.get("adapter")) else entry
 
 

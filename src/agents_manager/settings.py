@@ -12,7 +12,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import time as time_of_day
 from functools import cache
 from pathlib import Path
@@ -31,6 +31,7 @@ from agents_manager.config_models import (
     merged,
 )
 from agents_manager.domain import strict_json
+from agents_manager.domain.names import visible
 from agents_manager.domain.reminder import QuietHours, Reminders
 from agents_manager.domain.retention import Retention
 from agents_manager.domain.run import ErrorClass, Run
@@ -62,6 +63,7 @@ PROJECT_FOLDER = ".agents-manager"
 MAX_FILE_BYTES = 1024 * 1024
 DEFAULT_PORT = 4100
 CONFIG = "config.json"
+MOST_TOLD = 500
 NO_TEXTS: Mapping[Path, str] = {}
 UNSETTLED_NS = 1_000_000_000
 """A file that was changed so lately may be changed again without a sign of it in its times."""
@@ -174,7 +176,7 @@ class ConfigFiles:
 
     def channels(self, project: Project | None) -> Mapping[str, ChannelRules]:
         said = self.config(project).notifications.channels()
-        return {name: one.rules() for name, one in said.items()}
+        return {name: _rules(one) for name, one in said.items()}
 
     def channel(self, name: str) -> ChannelConfig:
         """As it is set for the machine."""
@@ -318,7 +320,7 @@ class ConfigFiles:
             folder = self._home if layer == "user" else path.parent.parent
             together = merged(together, _anchored(values, folder))
         try:
-            config = self._model.model_validate(together, context=self._known)
+            config = self._validated(together)
         except ValidationError as error:
             named = " and ".join(str(file.path) for file in files)
             found = faults(error, self._known)
@@ -334,12 +336,12 @@ class ConfigFiles:
         if not isinstance(value, dict):
             raise InvalidConfig(f"{path} must hold an object.")
         found: list[str] = []
+        values = cast("dict[str, Any]", value)
         try:
-            self._model.model_validate(value, context=self._known)
+            self._validated(values)
         except ValidationError as error:
             # A layer may leave to another what it does not change.
             found = faults(error, self._known, text, but=("missing", "union_tag_not_found"))
-        values = cast("dict[str, Any]", value)
         for place in self._of_the_machine() if of_project else ():
             keys = _written(values, place)
             if keys is not None:
@@ -348,6 +350,15 @@ class ConfigFiles:
         if found:
             raise InvalidConfig(f"{path} has errors.", found)
         return values
+
+    def _validated(self, value: object) -> Config:
+        try:
+            return self._model.model_validate(value, context=self._known)
+        except ValidationError:
+            raise
+        except Exception as error:
+            what = visible(f"{type(error).__name__}: {error}", MOST_TOLD)
+            raise InvalidConfig(f"The settings of a plugin cannot be read: {what}") from error
 
     def _of_the_machine(self) -> Iterator[tuple[str, ...]]:
         yield from OF_THE_MACHINE
@@ -464,6 +475,14 @@ class Work:
 
 
 _snake = cache(to_snake)
+
+
+def _rules(said: ChannelConfig) -> ChannelRules:
+    """What a plugin's settings fail to say must not take the other channels with it."""
+    try:
+        return said.rules()
+    except Exception:  # noqa: BLE001 - whatever it is, nothing can be sent there
+        return replace(ChannelConfig.rules(said), enabled=False)
 
 
 def _sourced(reading: Reading, place: tuple[str, ...], value: Any) -> Setting:

@@ -261,9 +261,14 @@ async def test_what_is_of_a_plugin_that_is_lost_says_so_and_stops_nothing_else(
         agents={"polly": {"adapter": "parrot", "program": "/bin/true"}},
         forge={"type": "plain-git", "settings": {"remote": "origin"}},
         checks={"todos": {"kind": "todos", "settings": {"most": 0}}},
+        notifications={"logbook": {"enabled": True}},
     )
     async with working(home, repo) as world:
         s = world.s
+        world.configure({"agents": {"parrot": {"program": "x"}}})
+        [parrot] = await agents.examine(s, world.project, "parrot")
+        assert parrot.diagnosis.missing
+        world.configure({})
         [polly] = await agents.examine(s, None, "polly")
         assert lost in polly.diagnosis.missing[0]
         assert lost in str(await s.forge.trouble(world.project))

@@ -29,8 +29,10 @@ class AgentCatalog:
         known = self._configs(project)
         if name not in known:
             raise AgentNotFound(
-                f'There is no agent "{name}".{closest(name, sorted(known))}'
-                f" Known: {', '.join(sorted(known))}."
+                self._adapters.missing(
+                    f'There is no agent "{name}".{closest(name, sorted(known))}'
+                    f" Known: {', '.join(sorted(known))}."
+                )
             )
         return self._built(name, _with(name, known[name], settings))
 

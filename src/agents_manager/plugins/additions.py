@@ -3,13 +3,13 @@
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from agents_manager.domain import form_schema, json_schema
-from agents_manager.domain import pipeline as pipelines
 from agents_manager.domain.guards import Guard
 from agents_manager.domain.names import visible
 from agents_manager.domain.outcome import Outcome
@@ -17,7 +17,7 @@ from agents_manager.domain.payload import NeedsInfo, OptionsProposed, ProposeSpl
 from agents_manager.domain.pipeline import OUTCOME_ALIASES, Policy, PromptType
 from agents_manager.domain.plugin import ADAPTERS, HookFunction, Ranker
 from agents_manager.domain.registry import Registry
-from agents_manager.errors import InvalidInput
+from agents_manager.errors import InvalidInput, InvalidPipeline
 from agents_manager.flow.ports import (
     Adapters,
     Agent,
@@ -122,6 +122,8 @@ class Additions:
         if said is None or (get_args(said.annotation), said.default) != ((name,), name):
             what = f'The settings of agent "{name}" do not say'
             raise InvalidInput(f'{what} adapter: Literal["{name}"] = "{name}".')
+        with suppress(ValidationError):  # Where it has to be told something.
+            config()
         kind = AgentKind(config=config, build=build, profiles=tuple(profiles), plugin=self._plugin)
         self.adapters = replace(self.adapters, agents={**self.adapters.agents, name: kind})
 
@@ -152,7 +154,7 @@ class Additions:
         self._free("channel", name, taken, _NAME)
         _model("channel", name, config, ChannelConfig)
         try:
-            config()
+            config().rules()
         except ValidationError:
             what = f'The settings of channel "{name}"'
             raise InvalidInput(f"{what} have no default, which each of them needs.") from None
@@ -172,20 +174,18 @@ class Additions:
     def pipeline(self, document: Mapping[str, Any]) -> None:
         """A pipeline beside those that are built in. It may name what the same plugin registers,
         before it or after, and is linted once all is registered."""
-        name = pipelines.parse(document).id
+        name = document.get("id")
+        if not isinstance(name, str):
+            raise InvalidPipeline("A pipeline is registered without an id.")
         self._free("pipeline", name, self.adapters.pipelines, _WITH_HYPHENS)
         known = {**self.adapters.pipelines, name: document}
         self.adapters = replace(self.adapters, pipelines=known)
 
     def added(self, kind: str) -> tuple[str, ...]:
-        before, after = self._part(kind, self._known, self._had), self._part(kind)
-        return tuple(name for name in after if name not in before)
-
-    def _part(
-        self, kind: str, registry: Registry | None = None, adapters: Adapters | None = None
-    ) -> Mapping[str, object]:
-        whole = (adapters or self.adapters) if kind in ADAPTERS else (registry or self.registry)
-        return getattr(whole, kind)
+        of_files = kind in ADAPTERS
+        before: object = self._had if of_files else self._known
+        after: object = self.adapters if of_files else self.registry
+        return tuple(name for name in getattr(after, kind) if name not in getattr(before, kind))
 
     def _free(
         self, kind: str, name: str, taken: Collection[str], allowed: re.Pattern[str] = _NAME

@@ -11,7 +11,7 @@ import structlog
 from agents_manager.domain.card import Card
 from agents_manager.domain.comment import Comment
 from agents_manager.domain.names import visible
-from agents_manager.domain.run import ErrorClass
+from agents_manager.domain.run import ErrorClass, Usage
 from agents_manager.domain.task import MergeMethod, Project, PullRequest, Task
 from agents_manager.errors import (
     AgentsManagerError,
@@ -110,7 +110,11 @@ class AgentOfPlugin:
         return self._or(lambda: self._agent.parse(line), lambda why: [_told(why)])
 
     def meter(self) -> Meter | None:
-        return self._or(lambda: self._agent.meter(), lambda _: None)
+        def built() -> Meter | None:
+            found = self._agent.meter()
+            return found and MeterOfPlugin(self._plugin, found)
+
+        return self._or(built, lambda _: None)
 
     def provider(self) -> Provider | None:
         with blaming(self._plugin, InvalidConfig):
@@ -126,6 +130,27 @@ class AgentOfPlugin:
             why = sentence(self._plugin, error)
             log.warning("plugin.failed", plugin=self._plugin, reason=why)
             return instead(why)
+
+
+class MeterOfPlugin:
+    """Of one that raises nothing more is known."""
+
+    usage: Usage | None = None
+    model: str | None = None
+
+    def __init__(self, plugin: str, meter: Meter) -> None:
+        self._plugin = plugin
+        self._meter: Meter | None = meter
+
+    def take(self, line: bytes) -> None:
+        if self._meter is None:
+            return
+        try:
+            self._meter.take(line)
+            self.usage, self.model = self._meter.usage, self._meter.model
+        except Exception as error:  # noqa: BLE001 - the run goes on
+            log.warning("plugin.failed", plugin=self._plugin, reason=sentence(self._plugin, error))
+            self._meter = self.usage = None
 
 
 def _failed(why: str) -> Said:
