@@ -1,4 +1,4 @@
-// From openapi.json fa30fdc22778ba50c6df638a50ff58aef67e805da8d9052c2cd25988a35096d4; write it again with: npm run api
+// From openapi.json 50b984145906acc312f83eeda89452c7b636868fb3132f68d8a24b5565cb9690; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
