@@ -77,7 +77,7 @@ def _python(text: str) -> None:
 
 
 def _settings(text: str) -> None:
-    settings._read(Path("config.json"), text, of_project=False)  # pyright: ignore[reportPrivateUsage]
+    settings.ConfigFiles(ROOT).said_by(Path("config.json"), text, of_project=False)
 
 
 def _transition(text: str) -> list[str]:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents_manager import bootstrap
-from agents_manager.agents.catalog import BUILT_IN
+from agents_manager import bootstrap, built_in
 from agents_manager.cli.pages.run import page
 from agents_manager.cli.render import Line, Tone
 from agents_manager.domain.run import RunStatus
@@ -115,7 +114,7 @@ async def test_what_nobody_trusts_is_not_even_looked_at(world: World) -> None:
 async def test_every_agent_can_be_examined(world: World) -> None:
     found = await agents.examine(world.s, None)
     named = {one.name: one for one in found}
-    assert list(named) == sorted(BUILT_IN)
+    assert list(named) == sorted(built_in.adapters().ready)
     assert named["scripted"].usable
     with pytest.raises(AgentNotFound, match='Did you mean "codex"'):
         await agents.examine(world.s, None, "codx")

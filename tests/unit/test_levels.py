@@ -13,6 +13,7 @@ from agents_manager.sandbox import bubblewrap, cgroup, levels, seccomp
 from agents_manager.sandbox.bubblewrap import Cage
 from agents_manager.sandbox.keeper import Keeper, Rules, programs
 from agents_manager.sandbox.levels import AGAIN_S, Found, Level, Levels
+from agents_manager.settings import ConfigFiles
 from tests import sandboxes
 
 HOLDS = Found(Level.S3, "It holds.")
@@ -143,7 +144,7 @@ def test_the_doctor_tells(
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"sandbox": {"level": wanted}}))
     monkeypatch.setattr(bootstrap, "LEVELS", fixed(found))
-    finding = examination._sandbox(tmp_path)
+    finding = examination._sandbox(ConfigFiles(tmp_path), tmp_path)
     assert finding.state == state
     assert said in finding.text
     assert (finding.way_out == "Install it.") is (found is not HOLDS)
