@@ -8,7 +8,7 @@ import pytest
 
 from tests.docs import blocks
 from tests.docs.blocks import ROOT
-from tests.docs.scenes import Scene, forking, reading
+from tests.docs.scenes import WORKS, Scene, forking, reading
 from tests.staged_walk import script as staged
 
 ASKS = {"question": "Which name?", "options": ["first", {"label": "full", "recommended": True}]}
@@ -40,6 +40,9 @@ SCENES = {
     "docs/concepts/cost.md": Scene(SPENDS, settings={"budgets": {"runUsd": 5}}),
     "docs/concepts/staged.md": Scene(staged()),
     "docs/concepts/workspaces.md": Scene(LEAVES, before=f'{STOPPED} && am run start "$(the task)"'),
+    "docs/how-to/mcp.md": Scene(
+        {"plan": [[{"ask": {"question": "?", "options": ["Red", "Blue"]}}]]}
+    ),
     "docs/how-to/plugins.md": Scene(names="from __future__ import annotations"),
     "docs/how-to/project.md": Scene(before="true"),
     "docs/how-to/reach-it-from-elsewhere.md": Scene(
@@ -52,7 +55,7 @@ SCENES = {
         before="am project add . && git clone -q . ../elsewhere && am project add ../elsewhere",
     ),
     "docs/how-to/testing-agents.md": Scene(names=MODEL),
-    "docs/quick-start.md": Scene(before="git clone -q . ../my-project"),
+    "docs/quick-start.md": Scene({**PLANS, **WORKS}, asks="info_request"),
 }
 QUICK = {"docs/how-to/write-a-pipeline.md"}
 
