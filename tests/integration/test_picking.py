@@ -181,6 +181,7 @@ async def test_a_task_that_was_cancelled_in_between_stays_so(course: Course) -> 
     assert len([name for name in refs(course.repo, "refs/heads") if "--part-" in name]) == 3
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_taken_is_asked_for_again(course: Course) -> None:
     """Git was told to forget the commits of the one that is picked."""
     runs = await course.live()
@@ -235,6 +236,7 @@ async def test_killed_after_any_step_it_is_taken_whole_and_once(course: Course, 
     assert ways.run == runs[1].id
 
 
+@pytest.mark.slow
 async def test_a_branch_that_somebody_looks_at_is_saved_and_stays(course: Course) -> None:
     runs = await course.live()
     for run in runs:

@@ -111,6 +111,7 @@ async def test_three_race_and_a_person_picks(world: World) -> None:
     assert git(world.repo, "show", "main:greeting.txt") == "b"
 
 
+@pytest.mark.slow
 async def test_what_is_sent_back_goes_on_with_the_picked_one_alone(world: World) -> None:
     script = {"implement": [works("a"), works("b"), works("c"), works("b and more")]}
     task = await run_race(world, script)
@@ -126,6 +127,7 @@ async def test_what_is_sent_back_goes_on_with_the_picked_one_alone(world: World)
     assert git(world.repo, "show", f"{branch}:greeting.txt") == "b and more"
 
 
+@pytest.mark.slow
 async def test_one_that_failed_is_shown_and_cannot_be_picked(world: World) -> None:
     test = {"command": "grep -q good greeting.txt"}
     world.configure({"checks": {"test": test}, "maxFixRounds": 0})
@@ -185,6 +187,7 @@ async def test_those_that_are_not_done_are_run_again_or_all_anew(world: World) -
     }
 
 
+@pytest.mark.slow
 async def test_when_all_fail_a_person_is_asked_what_to_do(world: World) -> None:
     task = await run_race(world, {"implement": [FAILS]}, "scripted:one", "scripted:two")
     view = await asked(world, task)
@@ -195,6 +198,7 @@ async def test_when_all_fail_a_person_is_asked_what_to_do(world: World) -> None:
     await world.until(task, "cancelled")
 
 
+@pytest.mark.slow
 async def test_a_judge_picks_without_knowing_names(world: World) -> None:
     script = {"implement": [works("a"), FAILS, works("c")], "judge": [picks("C")]}
     task = await run_race(world, script, judge=JUDGE)
@@ -216,6 +220,7 @@ async def test_a_judge_picks_without_knowing_names(world: World) -> None:
     assert view.prompts[0].resume.run == view.runs[2].id
 
 
+@pytest.mark.slow
 async def test_a_person_overrules_the_judge_before_the_merge(world: World) -> None:
     script = {"implement": [works("a"), works("b")], "judge": [picks("A")]}
     task = await run_race(world, script, "scripted:one", "scripted:two", judge=JUDGE)
@@ -273,6 +278,7 @@ async def test_a_judge_that_comes_to_nothing_leaves_it_to_a_person(
     await world.until(task, "review")
 
 
+@pytest.mark.slow
 async def test_who_cancels_in_the_middle_stops_all_of_them(world: World) -> None:
     task = await run_race(world, {"implement": [HANGS]})
     await world.wait(
@@ -303,6 +309,7 @@ async def test_who_cancels_in_the_middle_stops_all_of_them(world: World) -> None
         (("scripted:a", "scripted:b"), "nosuch", "nosuch"),
     ],
 )
+@pytest.mark.slow
 async def test_what_cannot_race_is_refused(
     world: World, names: tuple[str, ...], judge: str | None, why: str
 ) -> None:
@@ -315,6 +322,7 @@ async def test_what_cannot_race_is_refused(
     assert not await told(world, task, "race.ordered")
 
 
+@pytest.mark.slow
 async def test_the_model_that_an_agent_has_anyway_counts(world: World) -> None:
     world.configure({"agents": {"scripted": {"model": "big"}}})
     await tasks.trust_project(world.s, world.project)
@@ -331,6 +339,7 @@ async def test_the_model_that_an_agent_has_anyway_counts(world: World) -> None:
         )
 
 
+@pytest.mark.slow
 async def test_where_nobody_implements_nobody_races(world: World) -> None:
     task = await world.create({}, pipeline="document")
     with pytest.raises(TransitionRefused, match="no agent can be started that implements"):
