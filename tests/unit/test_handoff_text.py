@@ -347,7 +347,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "handoffs.md"
 
 def test_the_example_of_the_page_holds_and_the_page_names_every_field() -> None:
     page = PAGE.read_text()
-    [example] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    [example] = re.findall(r"```yaml[^\n]*\n(.*?)```", page, re.DOTALL)
     assert check(value(f"## Handoff\n{example}")).handoff is not None
     models = [
         get_args(f.annotation)[0] for f in Handoff.model_fields.values() if get_args(f.annotation)

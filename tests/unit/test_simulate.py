@@ -47,7 +47,7 @@ def way(told: Simulation) -> list[str]:
 
 
 def test_the_script_of_the_page_visits_every_status() -> None:
-    (text,) = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (text,) = re.findall(r"```yaml[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert EXAMPLE.read_text().partition("\n")[2] == text
     script = plain_yaml.loads(text, max_bytes=10_000, max_depth=10)
     told = walked(*script, of=built_in("feature"))
