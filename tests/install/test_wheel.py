@@ -15,9 +15,10 @@ from tests.e2e.am_program import document
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 
-def test_it_holds_the_web_app_and_the_notices(wheel: Path) -> None:
+def test_it_holds_the_web_app_the_documentation_and_the_notices(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "agents_manager/_ui/index.html" in names
+    assert "agents_manager/_docs/first-five-minutes.md" in names
     assert "agents_manager/third-party-notices.txt" in names
     assert not [name for name in names if name.startswith(("tests/", "web/", "examples/"))]
 
@@ -52,6 +53,7 @@ def _look(address: str) -> None:
     assert '<div id="root">' in page
     script = page.partition('src="')[2].partition('"')[0]
     assert len(_got(f"{address}/{script.lstrip('./')}")) > 1000
+    assert "The first five minutes" in _got(f"{address}/docs/first-five-minutes")
 
 
 def _got(address: str) -> Any:
