@@ -28,8 +28,7 @@ test-agents: setup
 	$(BIN)/python scripts/install_agents.py
 	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
 		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py \
-		tests/agents/test_claude_code.py tests/agents/test_claude_code_budget.py tests/agents/test_gateway.py tests/agents/test_sandboxed.py \
-		tests/agents/test_stages.py tests/agents/test_ask_human.py
+		tests/agents
 
 # The client of GitHub, and the fake GitHub of the tests, against what GitHub publishes of its API; the
 # first time it fetches that into .github-api/ (29 MB).

@@ -111,6 +111,7 @@ async def test_files_are_written_in_the_workspace_only(
     assert "Use git commands to change them." in heard
 
 
+@pytest.mark.slow
 async def test_a_mode_that_reads_writes_nothing(
     account: ModelServer, play: Play, work: Path
 ) -> None:
@@ -161,6 +162,7 @@ async def test_nothing_is_loaded_that_the_repository_or_the_prompt_brings(
     assert "a memory" not in heard
 
 
+@pytest.mark.slow
 async def test_a_session_that_is_gone_is_begun_anew_with_the_whole_prompt(
     account: ModelServer, play: Play, work: Path
 ) -> None:
@@ -190,6 +192,7 @@ async def test_a_stopped_agent_says_so_and_is_gone(
     assert said.session is not None
 
 
+@pytest.mark.slow
 async def test_a_program_that_dies_is_a_crash(account: ModelServer, play: Play, work: Path) -> None:
     account.script(SCENARIO, [claude_bash("kill -9 $PPID"), Say("Never.")])
     ran = await play()
@@ -198,6 +201,7 @@ async def test_a_program_that_dies_is_a_crash(account: ModelServer, play: Play, 
     assert "exit code" in (ran.said.error or "")
 
 
+@pytest.mark.slow
 async def test_a_driver_that_is_killed_has_told_what_was_used(
     account: ModelServer, play: Play, work: Path
 ) -> None:
@@ -224,6 +228,7 @@ async def test_a_refused_key_is_told_with_the_way_out(
     assert ran.said.usage is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("step", "error_class", "says"),
     [

@@ -4,6 +4,8 @@ against a scripted model."""
 import json
 from pathlib import Path
 
+import pytest
+
 from agents_manager.flow import tasks
 from agents_manager.testing.scripted_model import (
     ModelServer,
@@ -27,6 +29,7 @@ def writes(word: str) -> list[Step]:
     return [claude_bash(command), READY]
 
 
+@pytest.mark.slow
 async def test_a_failing_test_is_fixed_in_the_second_round(
     account: ModelServer, world: World, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agents_manager.flow import tasks
 from agents_manager.flow.runs import places
 from agents_manager.testing.scripted_model import (
@@ -86,6 +88,7 @@ async def test_a_question_a_repair_and_an_answer(
     assert all(text in each for text, each in zip(told, heard, strict=True))
 
 
+@pytest.mark.slow
 async def test_a_session_that_is_gone_is_begun_anew_with_what_was_said(
     account: ModelServer, world: World, tmp_path: Path
 ) -> None:

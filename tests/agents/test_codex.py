@@ -81,6 +81,7 @@ def half(rollout: Path) -> None:
     rollout.write_bytes(rollout.read_bytes()[:300])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [pytest.param(Path.unlink, id="gone"), half])
 async def test_a_session_that_cannot_go_on_is_begun_anew(
     desk: Desk, tmp_path: Path, lose: Callable[[Path], None]
@@ -115,6 +116,7 @@ cat {login}; env | grep -c SCRIPTED; echo "mode $AM_MODE"; echo the end
 """
 
 
+@pytest.mark.slow
 async def test_it_can_commit_and_nothing_else(desk: Desk, own_home: Path, tmp_path: Path) -> None:
     login = own_home / ".codex" / "auth.json"
     login.parent.mkdir()
@@ -148,6 +150,7 @@ async def test_it_can_commit_and_nothing_else(desk: Desk, own_home: Path, tmp_pa
     assert run(workspace, "symbolic-ref", "HEAD") == f"refs/heads/{done.branch}"
 
 
+@pytest.mark.slow
 async def test_it_commits_in_a_clone(desk: Desk) -> None:
     config = desk.world.program.settings.home / "config.json"
     config.write_text(
@@ -182,6 +185,7 @@ async def test_a_mode_that_only_reads_cannot_write(desk: Desk) -> None:
     assert not (Path(view.runs[0].workspace or "") / "plan.txt").exists()
 
 
+@pytest.mark.slow
 async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
     """Codex takes whatever the model says for the schema; we do not."""
     wrong = {"text": "?", "outcome": "no_changes", "payload": '{"why": "It is there."}'}
@@ -203,6 +207,7 @@ async def test_a_form_that_is_not_kept_gets_one_repair_turn(desk: Desk) -> None:
     assert "agent.output_refused" in await desk.world.types(task)
 
 
+@pytest.mark.slow
 async def test_markers_are_read_too_and_twice_wrong_is_an_error(desk: Desk) -> None:
     half = Say("<<<OUTCOME:pr_ready>>>")
     task = await desk.start([half, When(resumed, [outcome("approvd")])])
@@ -210,6 +215,7 @@ async def test_markers_are_read_too_and_twice_wrong_is_an_error(desk: Desk) -> N
     assert error.startswith('bad_output: There is no outcome "approvd". Did you mean "approved"?')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "begins"),
     [
@@ -260,6 +266,7 @@ async def test_a_sandbox_that_cannot_be_set_up_is_noticed(desk: Desk, tmp_path: 
     assert "bubblewrap is unavailable" in error
 
 
+@pytest.mark.slow
 async def test_one_that_hangs_is_stopped_with_all_it_started(desk: Desk) -> None:
     again = When(asked("Earlier runs"), [Structured(NOTHING)])
     task = await desk.start([codex_run("sleep 60 & echo on"), Hang(), again])

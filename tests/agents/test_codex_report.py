@@ -1,5 +1,7 @@
 """The real Codex reports its outcome by our tool, and does without where nobody listens."""
 
+import pytest
+
 from agents_manager.testing.scripted_model import Say, Structured, codex_add, codex_report
 from tests.agents.codex_desk import READY, SCENARIO, Desk
 from tests.api.scenes import serving
@@ -27,18 +29,21 @@ async def test_a_wrong_report_is_corrected_and_counts_before_the_words(desk: Des
     assert "mcp__agents_manager" in tools
 
 
+@pytest.mark.slow
 async def test_without_a_server_the_tool_is_not_offered(desk: Desk) -> None:
     task = await desk.start([codex_add("a.txt", "a"), Structured(READY)])
     assert (await desk.one_run(task)).outcome == "pr_ready"
     assert "mcp__agents_manager" not in str(desk.model.requests(SCENARIO)[0].body["tools"])
 
 
+@pytest.mark.slow
 async def test_a_server_that_went_does_not_break_the_run(desk: Desk) -> None:
     desk.world.s.reachable.url = "http://127.0.0.1:9"
     task = await desk.start([codex_add("a.txt", "a"), Structured(READY)])
     assert (await desk.one_run(task)).outcome == "pr_ready"
 
 
+@pytest.mark.slow
 async def test_a_report_of_a_run_that_then_fails_does_not_count(desk: Desk) -> None:
     async with serving(desk.world.program):
         task = await desk.start([codex_report("pr_ready"), Say("x")], maxTurns=1)

@@ -97,6 +97,7 @@ async def test_half_a_request_does_not_keep_it(process: subprocess.Popen[str]) -
     assert time.monotonic() - begun < 2.5
 
 
+@pytest.mark.slow
 async def test_a_stream_nobody_reads_does_not_keep_it(program: Program, scene: Scene) -> None:
     task = await scene.task()
 

@@ -44,6 +44,7 @@ MACHINE = ("git identity", "sandbox")
 """What hangs on the machine."""
 
 
+@pytest.mark.slow
 def test_where_nothing_is_nothing_is_made(am: Am) -> None:
     shutil.rmtree(am.home)
     code, found = told(am)
@@ -120,6 +121,7 @@ def test_a_database_that_cannot_be_reached(am: Am) -> None:
     assert "pass-word" not in str(found)
 
 
+@pytest.mark.slow
 def test_git_must_be_there(am: Am, tmp_path: Path) -> None:
     old = tmp_path / "bin" / "git"
     old.parent.mkdir()
@@ -133,6 +135,7 @@ def test_git_must_be_there(am: Am, tmp_path: Path) -> None:
     assert (code, found["git"][0]) == (1, "fail")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "state"), [(40, "fail"), (600, "warn")])
 def test_a_disk_that_is_nearly_full(am: Am, size: int, state: str) -> None:
     """A small disk of our own, which nobody else sees and which goes with the process."""

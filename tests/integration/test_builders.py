@@ -102,6 +102,7 @@ async def test_what_conflicts_goes_to_a_debugger(shop: World) -> None:
     assert git(shop.repo, "show", f"{branch}:{NEW[1]}") == "built 2"
 
 
+@pytest.mark.slow
 async def test_a_builder_that_dies_is_tried_again_alone(shop: World) -> None:
     """Its second try waits for nobody, and finds what the first had committed."""
     first, second, third = together(())

@@ -85,6 +85,7 @@ async def test_a_required_effect_that_finally_fails_takes_the_task_back(
         assert (await world.view(task)).pull is not None
 
 
+@pytest.mark.slow
 async def test_an_effect_whose_workflow_ended_without_it_is_repaired(
     tmp_path: Path, repo: Path
 ) -> None:

@@ -38,6 +38,7 @@ async def _until(there: Callable[[], Awaitable[bool]]) -> None:
             await asyncio.sleep(0.05)
 
 
+@pytest.mark.slow
 async def test_one_machine_works_and_another_goes_on(hosts: Hosts) -> None:
     """The second has a clone of its own, and merges what the first one made."""
     async with hosts.worker("one") as one:

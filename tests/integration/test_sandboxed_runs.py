@@ -223,6 +223,7 @@ async def test_files_by_which_commands_are_run_stay_as_they_are(world: World, lo
     assert pointed_out.data["files"] == flagged
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "why"),
     [

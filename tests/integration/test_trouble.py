@@ -134,6 +134,7 @@ async def test_commands_that_changed_since_they_were_trusted_do_not_run(
     assert canary.exists()
 
 
+@pytest.mark.slow
 async def test_a_conflict_sends_the_agent_back_to_work(world: World) -> None:
     """The second visit takes the base's text, so that the second merge goes through."""
     resolve: list[dict[str, object]] = [
