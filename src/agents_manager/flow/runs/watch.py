@@ -5,6 +5,7 @@ one keeps nobody waiting."""
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput
-from agents_manager.flow.ports import Services
+from agents_manager.flow.ports import Agent, Services
 from agents_manager.flow.runs import mirrors
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
 
@@ -143,14 +144,18 @@ def begun(part: bytes) -> int:
 Parse = Callable[[Piece], Sequence[Mapping[str, Any]]]
 
 
+def _agent(s: Services, run: Run, project: Project) -> Agent | None:
+    for known in (project, None):  # Of a project that is on other machines alone, ours is as good.
+        with suppress(InvalidInput):
+            # A run that still waits for its turn has been given none yet.
+            return s.agents.get(run.agent or s.configs.of(project).default_agent, known)
+    return None
+
+
 def parser(s: Services, run: Run, project: Project) -> Parse:
     """Makes messages for people of what the run's agent printed, also when the agent is no longer
     configured."""
-    try:
-        # A run that still waits for its turn has been given none yet.
-        agent = s.agents.get(run.agent or s.configs.of(project).default_agent, project)
-    except InvalidInput:
-        agent = None
+    agent = _agent(s, run, project)
 
     def parse(piece: Piece) -> Sequence[Mapping[str, Any]]:
         line = piece.data.removesuffix(b"\n")
