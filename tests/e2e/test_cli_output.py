@@ -200,6 +200,8 @@ def _use_schedules(run: Callable[..., Any]) -> None:
     assert task["title"].startswith("Tidy 20")
     shown = run("schedule", "show", id="Tidy")
     assert (len(shown["next"]), shown["firings"][0]["task_id"]) == (3, task["id"])
+    endless = run("schedule", "edit", "--no-end", id="Tidy")
+    assert (endless["until"], endless["most"]) == (None, None)
     run("schedule", "pause", id="Tidy")
     assert [one["state"] for one in run("schedule", "list")] == ["paused"]
     run("schedule", "resume", id="Tidy")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from agents_manager.domain.schedule import Schedule
 
 WORDS = ("title", "objective", "pipeline", "type", "priority", "size", "complexity")
-KEPT = ("name", "rule", "zone", "until", "most", "start", "project")
+ENDS = ("until", "most")
+KEPT = ("name", "rule", "zone", *ENDS, "start", "project")
 schedule_argument = click.argument("schedule", shell_complete=completing.schedules)
 
 
@@ -97,6 +98,7 @@ async def add(
 @click.option("--rule")
 @click.option("--title", help="Of its tasks.")
 @click.option("--project", shell_complete=completing.projects, help="Tasks of this one instead.")
+@click.option("--no-end", is_flag=True, help="No more --until and --times that it had.")
 @_words
 @session.command
 async def edit(
@@ -104,13 +106,15 @@ async def edit(
     schedule: str,
     description: str | None,
     description_file: BinaryIO | None,
+    no_end: bool,
     **given: Any,
 ) -> None:
     """Change a schedule; what it had already, it does not have again."""
     from agents_manager.flow import schedules
 
     text = files.one_of(description, description_file)
-    changes = {name: given[name] for name in KEPT if given[name] is not None}
+    changes = dict.fromkeys(ENDS) if no_end else {}
+    changes |= {name: given[name] for name in KEPT if given[name] is not None}
     changes |= _when_open(given["queue"])
     if words := _task({**given, "description": text}):
         changes["task"] = words
