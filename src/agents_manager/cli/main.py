@@ -1,6 +1,7 @@
 """The root of `am`: knows the commands by name and imports a command's module only when it is used,
 so that `am --help` stays fast. Whatever goes wrong leaves here as a sentence and an exit code."""
 
+import gc
 import importlib
 import os
 import sys
@@ -94,6 +95,8 @@ def am() -> None:
 
 
 def main() -> int:
+    # What is imported stays: to look through it for garbage again and again is a tenth of a start.
+    gc.set_threshold(50_000)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
