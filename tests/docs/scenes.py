@@ -56,6 +56,8 @@ class Scene:
     asks: str = ""
     """The type of the questions that it is about; any, where left out."""
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    typed: str = "y"
+    """What its reader answers to whatever is asked at the terminal; nothing: what is offered."""
     names: str = ""
     """Python in which the names are that its Python uses."""
 
@@ -95,7 +97,7 @@ class Reader:
         for block in page:
             if block.reason is None and (command := self._command(block)):
                 steps.append(f"echo '@@ {block}'\n{command}")
-        with _yes() as terminal:
+        with _answering(self._scene.typed) as terminal:
             done = subprocess.run(
                 ["bash", "-euo", "pipefail", "-c", "\n".join(steps)],
                 stdin=terminal,
@@ -166,10 +168,10 @@ def forking() -> Iterator[Path]:
 
 
 @contextmanager
-def _yes() -> Iterator[int]:
-    """A terminal at which somebody says yes to whatever is asked."""
+def _answering(typed: str) -> Iterator[int]:
+    """A terminal at which somebody says the same to whatever is asked."""
     keyboard, terminal = pty.openpty()
-    os.write(keyboard, b"y\n" * 500)
+    os.write(keyboard, f"{typed}\n".encode() * 500)
     yield terminal
     os.close(keyboard)
     os.close(terminal)

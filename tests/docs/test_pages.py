@@ -44,7 +44,7 @@ SCENES = {
         {"plan": [[{"ask": {"question": "?", "options": ["Red", "Blue"]}}]]}
     ),
     "docs/how-to/plugins.md": Scene(names="from __future__ import annotations"),
-    "docs/how-to/project.md": Scene(before="true"),
+    "docs/how-to/project.md": Scene(before="true", typed=""),
     "docs/how-to/reach-it-from-elsewhere.md": Scene(
         before="openssl req -x509 -newkey ed25519 -nodes -subj /CN=am -keyout key.pem -out cert.pem"
     ),
