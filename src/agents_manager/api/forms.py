@@ -108,9 +108,9 @@ class ProjectEdit(Form):
     """Where machines that lack the project clone it from, without a password; null: nowhere."""
 
 
-class NewTask(Form):
-    project: Short
-    """Name or id."""
+class TaskWords(Form):
+    """What is said of a task, whenever it is made."""
+
     title: str
     description: str = ""
     objective: str = ""
@@ -121,8 +121,13 @@ class NewTask(Form):
     complexity: Short = "medium"
     tags: Tags = []
     acceptance_criteria: Criteria = []
-    dependencies: Dependencies = []
     pipeline: Short | None = None
+
+
+class NewTask(TaskWords):
+    project: Short
+    """Name or id."""
+    dependencies: Dependencies = []
     starts_at: Moment | None = None
     """When the engine starts it; null: somebody does."""
     race: "RaceForm | None" = None
@@ -135,18 +140,9 @@ class StartTime(Form):
     expect_version: Count | None = None
 
 
-class NewScheduledTask(Form):
+class NewScheduledTask(TaskWords):
     title: str
     """`{date}` in it becomes the day."""
-    description: str = ""
-    objective: str = ""
-    type: Short = "feature"
-    priority: Short = "medium"
-    size: Short = "medium"
-    complexity: Short = "medium"
-    tags: Tags = []
-    acceptance_criteria: Criteria = []
-    pipeline: Short | None = None
 
 
 class NewSchedule(Form):
