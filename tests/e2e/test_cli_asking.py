@@ -71,6 +71,7 @@ def answered(am: Am, prompt: Prompt) -> dict[str, Any]:
             "1) A file (recommended)",
             {"option_id": "small", "instructions": "Keep it small."},
             id="the recommended option by Enter",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             "plan_complete",
@@ -87,6 +88,7 @@ def answered(am: Am, prompt: Prompt) -> dict[str, Any]:
             'There is no option "three".',
             {"decision": "rejected", "reason": "One change is enough."},
             id="a split, after a slip",
+            marks=pytest.mark.slow,
         ),
     ],
 )

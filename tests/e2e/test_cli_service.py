@@ -38,6 +38,7 @@ def unit_of(am: Am, name: str = "agents-manager") -> Path:
     return Path(am.env["HOME"], ".config", "systemd", "user", f"{name}.service")
 
 
+@pytest.mark.slow
 def test_a_service_from_its_first_day_to_its_last(am: Am, state: Path) -> None:
     if not (webbuild.UI / "index.html").exists():
         missing("the web app is not built: make web")

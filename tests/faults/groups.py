@@ -40,7 +40,7 @@ follows from all of them."""
 
 def server(reference: Reference, full: bool) -> tuple[int, list[Case]]:
     points = reference.ours(reference.points)
-    labels = points if full else sample(points, phase_of if reference.postgres else _kind, 4)
+    labels = points if full else sample(points, phase_of if reference.postgres else _kind, 3)
     plain, slow = (Plan(walk=Walk(agent_s=s), undisturbed=reference.told) for s in (0, 1.5))
     cases = [Case(label, _killed_at(label, plain, reference)) for label in labels]
     waits = [p for p in points if p.startswith("DetachedRunners.wait begins")]

@@ -42,7 +42,7 @@ FEATURE = {
 }
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def url(request: pytest.FixtureRequest) -> str | None:
     if request.param == "sqlite":
         return None
