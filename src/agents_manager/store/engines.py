@@ -7,6 +7,7 @@ their order, and two writers cannot end in a deadlock.
 
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,9 @@ Synchronous = Literal["NORMAL", "FULL"]
 
 READERS = 4
 BUSY_TIMEOUT_S = 30
+TURN_MS = 5
+"""How long SQLite waits for the write lock before it is asked again. By itself it looks ever more
+seldom, in the end ten times a second, so that who has waited longest would come last."""
 IDLE_TIMEOUT_S = 15
 """How long a machine that froze or was cut off within a transaction keeps all others waiting."""
 CONNECT_TIMEOUT_S = 10
@@ -91,7 +95,7 @@ def sqlite_engine(
         for pragma in (
             "journal_mode=WAL",
             f"synchronous={synchronous}",
-            f"busy_timeout={BUSY_TIMEOUT_S * 1000}",
+            f"busy_timeout={TURN_MS if immediate else BUSY_TIMEOUT_S * 1000}",
             "foreign_keys=ON",
             "temp_store=MEMORY",
             f"journal_size_limit={JOURNAL_BYTES}",
@@ -102,8 +106,23 @@ def sqlite_engine(
             connection.create_function("unixepoch", -1, _unixepoch)
 
     event.listen(engine, "connect", configure)
-    begin_with(engine, "BEGIN IMMEDIATE" if immediate else "BEGIN")
+    if immediate:
+        engine.dialect.do_begin = partial(_take_turn, module.OperationalError)
+    else:
+        begin_with(engine, "BEGIN")
     return engine
+
+
+def _take_turn(refused: type[Exception], dbapi_connection: Any) -> None:
+    """Waits for the write lock as long as for any other."""
+    end = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            dbapi_connection.execute("BEGIN IMMEDIATE")
+            return
+        except refused as error:
+            if "database is locked" not in str(error) or time.monotonic() >= end:
+                raise
 
 
 def _unixepoch(*arguments: str) -> float:
