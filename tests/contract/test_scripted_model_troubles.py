@@ -391,3 +391,10 @@ def test_the_package_needs_only_the_standard_library() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert not loaded & {"httpx", "pydantic", "sqlalchemy", "dbos", "fastapi", "yaml", "structlog"}
+
+
+def test_words_of_the_system_may_stand_between_turns(server: ModelServer) -> None:
+    server.script("x", [Say("Done.")])
+    client = Anthropic(server.url("x"), stream=True)
+    client.history += [USER, {"role": "system", "content": "It is Monday."}]
+    assert client.go().text == "Done."

@@ -57,10 +57,13 @@ def _joined(messages: list[Json]) -> list[Json]:
     for message in messages:
         content = message.get("content")
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else rows(content)
-        if turns and turns[-1]["role"] == message.get("role"):
+        role = message.get("role")
+        if role == "system" and turns:  # Recent models take such words between the turns.
+            role = "user"
+        if turns and turns[-1]["role"] == role:
             turns[-1]["content"] += blocks
         else:
-            turns.append({"role": message.get("role"), "content": list(blocks)})
+            turns.append({"role": role, "content": list(blocks)})
     return turns
 
 
