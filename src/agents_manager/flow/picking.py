@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import event, names, race
-from agents_manager.domain.effects import BESIDE, PushAndCreatePr, SettleRace, TakePart
+from agents_manager.domain.effects import PushAndCreatePr, SettleRace, TakePart
 from agents_manager.domain.event import Event
 from agents_manager.domain.event.races import Figures
 from agents_manager.domain.guards import Fired
@@ -212,7 +212,6 @@ def _named(found: Race, members: Sequence[Run], which: str) -> Run:
 def _check_overrule(tx: Tx, task: Task, found: Race, run: Run) -> None:
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     live = tx.runs.live(task.id)
-    busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
     if pipeline.is_final(task.status):
         raise TransitionRefused(f'"{task.title}" is finished ({task.status}); it is too late.')
     if found.picked == run.id:
@@ -222,8 +221,7 @@ def _check_overrule(tx: Tx, task: Task, found: Race, run: Run) -> None:
             f"{live[0].agent or 'An agent'} works at it ({live[0].mode}). Wait until it ends, or"
             f" stop it: am run stop {live[0].id}"
         )
-    if busy:
-        raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+    remedies.check_unmoved(tx, task)
     if found.picked is None or _review(tx, task) is None:
         raise TransitionRefused(
             f'"{task.title}" ({task.status}) waits neither for a pick nor for the review of its'

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from agents_manager.domain import event, race
-from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.graph import Graph, closure
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.race import Contender
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import onward
 from agents_manager.errors import InvalidInput, TransitionRefused
-from agents_manager.flow import agents, picking, prompts, races, tasks
+from agents_manager.flow import agents, picking, prompts, races, remedies, tasks
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.tasks import NewTask
 
@@ -92,9 +91,7 @@ def _check_can(tx: Tx, s: Services, task: Task, pipeline: Pipeline) -> None:
             f'{live[0].agent or "An agent"} works at "{task.title}" ({live[0].mode}). Stop it'
             f" first: am run stop {live[0].id}"
         )
-    busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
-    if busy:
-        raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+    remedies.check_unmoved(tx, task)
     graph = Graph(pipeline, s.registry)
     ahead = closure([task.status], lambda at: [t for e in graph.leaving[at] for t in e.targets])
     if not any(race.MODE in graph.agent_statuses().get(at, ()) for at in ahead):

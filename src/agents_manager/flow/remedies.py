@@ -222,6 +222,13 @@ def start_here(tx: Tx, s: Services, task: Task, hook: HookSpec, actor: Actor) ->
     planning.effects(tx, s, task, [hook], transitions.AUTO, entry.id, resume)
 
 
+def check_unmoved(tx: Tx, task: Task) -> None:
+    """Refuses while the engine is at something that may move the task."""
+    busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
+    if busy:
+        raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+
+
 def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> Run:
     """A run by hand, where an agent works but none is at it; a choice that stands open is closed
     by it."""
@@ -235,9 +242,7 @@ def start_run(tx: Tx, s: Services, task_id: str, actor: Actor, order: Order) -> 
             f'No agent works at "{task.title}" in {task.status}; move it on first: '
             f"am task show {task.id}"
         )
-    busy = [e.kind for e in tx.effects.open(task.id) if e.kind not in BESIDE]
-    if busy:
-        raise TransitionRefused(f"The engine performs {busy[0]}; try again in a moment.")
+    check_unmoved(tx, task)
     if races.undecided(tx, tx.runs.of_task(task.id)):
         raise TransitionRefused(
             f'Nobody was picked yet of those who raced at "{task.title}": am task compare {task.id}'
