@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agents_manager import log, redaction
 from agents_manager.sandbox import bubblewrap, landlock
 from tests import figures
 from tests.hostile import parsers, routes, rows, secret_figures
@@ -26,6 +27,7 @@ LEAST_RECALL, MOST_FALSE = 0.95, 0.07
 
 
 def main() -> int:
+    log.configure(json=False, level="error", redactor=redaction.NOTHING)
     failed = [part() for part in (_escapes, _git, _inputs, _secrets, _routes)]
     return int(any(failed))
 
