@@ -250,6 +250,28 @@ async def test_a_live_run_survives_the_end_of_its_server(tmp_path: Path, repo: P
         assert "hook.retried" not in await world.types(task)
 
 
+async def test_a_live_agent_goes_on_though_it_could_not_be_started_now(
+    tmp_path: Path, repo: Path
+) -> None:
+    home, finish = tmp_path / "home", tmp_path / "finish"
+    program = repos.executable(tmp_path / "mine", f"until [ -e {finish} ]; do sleep 0.1; done")
+    mine = {"adapter": "command", "command": [str(program)]}
+    repos.scripted_home(home, defaultAgentType="mine", agents={"mine": mine}, **worlds.NO_RETRIES)
+    async with worlds.working(home, repo) as world:
+        task = await world.start({}, pipeline="simple")
+        await world.wait(task, lambda v: v.run is not None and bool(v.run.started_at), "running")
+        async with asyncio.timeout(20):
+            while not [*world.s.jobs_dir.glob("*/1/runner.json")]:
+                await asyncio.sleep(0.05)
+    program.unlink()
+    async with worlds.working(home, repo) as world:
+        finish.touch()
+        view = await world.wait(task, lambda v: bool(v.prompts), "a decision")
+        assert [(run.status, run.outcome) for run in view.runs] == [
+            (RunStatus.COMPLETED, "no_changes")
+        ]
+
+
 @pytest.mark.slow
 async def test_a_lost_engine_file_loses_no_work(tmp_path: Path, repo: Path) -> None:
     slow = script([{"sleep": 1.0}, *GREETING["implement"][0]])

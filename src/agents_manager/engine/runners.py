@@ -88,6 +88,9 @@ class DetachedRunners:
         self._lease = lease
         self._children: dict[Path, subprocess.Popen[bytes]] = {}
 
+    async def adopt(self, dir: Path) -> bool:
+        return await asyncio.to_thread(_adopted, dir)
+
     async def start_or_adopt(self, job: Job) -> None:
         if await asyncio.to_thread(_must_start, job, self._lease):
             child = await asyncio.to_thread(self._spawn, job)
@@ -168,21 +171,26 @@ class DetachedRunners:
 
 def _must_start(job: Job, lease: Path | None) -> bool:
     """Writes the directory, unless it has or had a runner already."""
-    folder = job.dir
-    if _read(folder / "exit.json", ExitFile) is not None:
+    if _adopted(job.dir):
         return False
+    _write_job(job, lease)
+    return True
+
+
+def _adopted(folder: Path) -> bool:
+    if _read(folder / "exit.json", ExitFile) is not None:
+        return True
     runner = _read(folder / "runner.json", RunnerFile)
     if runner is None:
-        _write_job(job, lease)
-        return True
+        return False
     if not processes.is_alive(runner):
         _settle(folder, "lost")
     elif runner.protocol not in ADOPTED_PROTOCOLS:
         raise AgentProcessError(
-            f'The runner of run "{job.run_id}" speaks protocol {runner.protocol}, this version '
-            f"{ADOPTED_PROTOCOLS}. Cancel the run, or go back to the version that started it."
+            f"The runner of {folder} speaks protocol {runner.protocol}, this version"
+            f" {ADOPTED_PROTOCOLS}. Cancel the run, or go back to the version that started it."
         )
-    return False
+    return True
 
 
 def _write_job(job: Job, lease: Path | None = None) -> None:

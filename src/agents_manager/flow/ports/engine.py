@@ -96,6 +96,10 @@ class Pulse:
 
 
 class Runners(Protocol):
+    async def adopt(self, dir: Path) -> bool:
+        """Whether the directory has or had a runner already, so that nothing is to be started."""
+        ...
+
     async def start_or_adopt(self, job: Job) -> None: ...
     async def wait(self, dir: Path) -> Ended: ...
     async def stop(self, dir: Path, reason: StopReason = "cancelled") -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.domain import context, names, template
@@ -12,7 +12,17 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
 from agents_manager.flow import agents, budgets
-from agents_manager.flow.ports import Agent, Ended, Endpoint, Keeping, Reach, Services, Turn, Tx
+from agents_manager.flow.ports import (
+    Agent,
+    Ended,
+    Endpoint,
+    Job,
+    Keeping,
+    Reach,
+    Services,
+    Turn,
+    Tx,
+)
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import brief, gateway, midway, permissions, reports, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
@@ -26,20 +36,29 @@ TOOL_S = 60.0
 """What a tool takes beside waiting for a person; an agent that gives up earlier would ask twice."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    run: Run
+    task: Task
+    project: Project
+    pipeline: Pipeline
+    visit: int
+
+
+def _known(tx: Tx, run_id: RunId) -> _Known:
+    run, task, project = of(tx, run_id)
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    return _Known(run, task, project, pipeline, earlier(tx, run))
+
+
 async def drive(
     run_id: RunId, number: int, again: Again | None, directory: Path, s: Services
 ) -> Ending:
-    def read(tx: Tx) -> tuple[Run, Task, Project, Pipeline, int]:
-        run, task, project = of(tx, run_id)
-        pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-        return run, task, project, pipeline, earlier(tx, run)
-
-    run, task, project, pipeline, visit = await s.store.read(read)
+    known = await s.store.read(lambda tx: _known(tx, run_id))
+    run, project = known.run, known.project
     if not run.status.live:
         return Ending(reason="cancelled", exit_code=None, truncated=False)
     assert run.agent is not None
-    assert run.workspace is not None
-    assert run.prompt is not None
     try:
         agent = agents.trusted_agent(s, run.agent, project, run.overrides.together)
         agents.check_consent(run.agent, project, _keeping(run))
@@ -48,19 +67,42 @@ async def drive(
     past, over = await spending.before(run, project, number, s)
     if over is not None:
         return Ending(reason="no_budget", exit_code=None, truncated=False, message=over)
-    offered = registry_of(s, project).offered(pipeline, task.status, run.mode)
+    if not await s.runners.adopt(directory):
+        try:
+            turn = await _turn(s, known, number, again, directory, agent)
+            job = await _job(s, turn, again, agent, past)
+        except InvalidInput as error:
+            return await _refused(s, directory, error)
+        await s.runners.start_or_adopt(job)
+    ended = await _ended(s, run_id, agent, number, directory, past)
+    ending = Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
+    ending = await _cut_short(s, run, directory, ending)
+    if ending["reason"] == "budget":
+        why = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
+        return {**ending, "message": why} if why else ending
+    return ending
+
+
+async def _turn(
+    s: Services, known: _Known, number: int, again: Again | None, directory: Path, agent: Agent
+) -> Turn:
+    run, task, project = known.run, known.task, known.project
+    assert run.agent is not None
+    assert run.workspace is not None
+    assert run.prompt is not None
+    offered = registry_of(s, project).offered(known.pipeline, task.status, run.mode)
     asked = None if again is None else _asked(s, agent, offered, again)
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:
         fresh = await _anew(s, run, task, project, agent, asked)
-    turn = Turn(
+    return Turn(
         run=run,
         task=task,
         project=project,
         prompt=run.prompt if asked is None else asked,
         number=number,
         fix=again["round"] if again and again["kind"] == "fix" else 0,
-        visit=visit,
+        visit=known.visit,
         workspace=Path(run.workspace),
         dir=directory,
         home=s.agent_homes_dir / task.id / names.workspace_key(run.agent, run.part),
@@ -70,25 +112,20 @@ async def drive(
         reach=await _reach(s, run),
         report=await _endpoint(s, run, project, directory) if agent.capabilities.mcp else None,
     )
-    try:
-        gate = await gateway.endpoint(s, run, agent, directory, past)
-        job = await asyncio.to_thread(agent.job, replace(turn, gateway=gate))
-    except InvalidInput as error:
-        return await _refused(s, directory, error)
+
+
+async def _job(
+    s: Services, turn: Turn, again: Again | None, agent: Agent, past: Sequence[Verdict]
+) -> Job:
+    gate = await gateway.endpoint(s, turn.run, agent, turn.dir, past)
+    job = await asyncio.to_thread(agent.job, replace(turn, gateway=gate))
     kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}
     if again is not None:
         kept[ASKED] = turn.prompt
-    if fresh:
-        kept[FRESH] = fresh
+    if turn.fresh_prompt:
+        kept[FRESH] = turn.fresh_prompt
     job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
-    await s.runners.start_or_adopt(s.sandbox.job(job, turn) if run.kept else job)
-    ended = await _ended(s, run_id, agent, number, directory, past)
-    ending = Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
-    ending = await _cut_short(s, run, directory, ending)
-    if ending["reason"] == "budget":
-        why = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
-        return {**ending, "message": why} if why else ending
-    return ending
+    return s.sandbox.job(job, turn) if turn.run.kept else job
 
 
 async def _anew(
