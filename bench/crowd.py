@@ -19,7 +19,8 @@ from agents_manager.api.doors import doors
 from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.domain import event
-from agents_manager.domain.ids import ProjectId, RunId, TaskId
+from agents_manager.domain.ids import ProjectId, TaskId
+from agents_manager.domain.run import Run
 from agents_manager.domain.task import LOCAL, Project, PullRequest, PullState
 from agents_manager.flow import prompts, tasks
 from agents_manager.flow.ports import Services, Tx
@@ -92,14 +93,21 @@ async def _walked(s: Services, project: Project, to: str | None = None) -> TaskI
         return task.id
     (run,) = await s.store.read(lambda tx: tx.runs.live(task.id))
     nothing = Verdict(outcome="no_changes", payload={"reason": "It is there."}, inferred=False)
-    await close.close(RunId(run.id), nothing, s)
+    await _close(s, run, nothing)
     await tasks.move(s, task.id, ANN, to=to)
     return task.id
 
 
 async def _ask(s: Services, task_id: TaskId) -> None:
     (run,) = await s.store.read(lambda tx: tx.runs.live(task_id))
-    await close.close(run.id, Verdict(outcome="needs_info", payload=QUESTION, inferred=False), s)
+    await _close(s, run, Verdict(outcome="needs_info", payload=QUESTION, inferred=False))
+
+
+async def _close(s: Services, run: Run, verdict: Verdict) -> None:
+    here = s.here
+    if here is not None:  # Where there may be several machines, only that of a run ends it.
+        await s.store.write(lambda tx: tx.effects.update(run.effect_id, host=here.host))
+    await close.close(run.id, verdict, s)
 
 
 def _told_people(tx: Tx, s: Services) -> None:
@@ -206,10 +214,11 @@ def _copy(
             copied.append(_copied(column.name, projects, sqlite=sqlite))
     key = "id" if table.name == "am_task" else "task_id"
     # In SQLite the order of the tables is kept by CROSS JOIN: one row after another of the walk.
-    connection.exec_driver_sql(
+    statement = (
         f"WITH RECURSIVE {numbers} INSERT INTO {table.name} ({names}) SELECT {', '.join(copied)} "
         f"FROM {table.name} CROSS JOIN many WHERE {key} = '{task_id}'"
     )
+    connection.exec_driver_sql(statement if sqlite else statement.replace("%", "%%"))
 
 
 def _copied(name: str, projects: list[str], *, sqlite: bool) -> str:
