@@ -67,6 +67,9 @@ async def filled(
             projects = await s.store.write(lambda tx: _projects(tx, project))
             _copies(program, done, finished - 1, projects)
             _copies(program, asking, waiting - 1, projects)
+            if url is not None:  # As Postgres does by itself in the course of years.
+                with program.database.engines.writer.begin() as connection:
+                    connection.exec_driver_sql("ANALYZE")
             token = await auth.ensure_owner_token(program, "ann")
             app = build(s, Feed(s.store, program.database.watch), doors("127.0.0.1", PORT))
             async with httpx.AsyncClient(

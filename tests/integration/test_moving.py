@@ -76,6 +76,8 @@ def test_every_row_of_every_table_arrives(path: Path, address: str) -> None:
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
     for name in moved.rows.keys() - {"am_audit"}:
         assert rows_of(address, f"SELECT COUNT(*) FROM {name}") == [(3,)], name
+    known = rows_of(address, "SELECT relname, reltuples FROM pg_class WHERE relkind = 'r'")
+    assert {name: count for name, count in known if name in moved.rows} == moved.rows
     assert rows_of(address, "SELECT id, what FROM am_audit WHERE id > 3") == [(4, "data.moved")]
     [event] = rows_of(address, "SELECT actor, data FROM am_event WHERE id = 2")
     assert event[1]["ünï"][:5] == ["😀", 1e-7, 100.0, 2**60, True]

@@ -90,6 +90,8 @@ def _move(source: Driver, connection: Connection, target: Engines, host: str) ->
             _number_on(source, driver, table)
         for table in TABLES:
             _verify(source, driver, table, host)
+            # Until Postgres has had a look by itself, it would read whole tables for a few rows.
+            driver.execute(f"ANALYZE {table.name}")
         driver.execute(_PLACES, [host])
     return Moved(target.where, counts, again=bool(there))
 
