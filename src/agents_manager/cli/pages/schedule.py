@@ -65,4 +65,4 @@ def page(view: ScheduleView) -> Iterator[Block]:
 
 def _made(schedule: Schedule) -> str:
     of = f" of {schedule.most}" if schedule.most else ""
-    return f"{schedule.fired}{of} tasks"
+    return f"{schedule.fired}{of} tasks by the rule"

@@ -89,7 +89,9 @@ function One({ schedule, onEdit }: { schedule: Schedule; onEdit: () => void }) {
       <p className="flex flex-wrap gap-x-4 text-xs text-ink-3">
         <span>{clean(schedule.template.title)}</span>
         <span>{clean(schedule.project)}</span>
-        <span>{most ? `${fired} of ${most} tasks made` : `${plural(fired, "task")} made`}</span>
+        <span>
+          {most ? `${fired} of ${most} tasks by the rule` : `${plural(fired, "task")} by the rule`}
+        </span>
         {schedule.last_task_id && (
           <Link
             to="/tasks/$taskId"
