@@ -107,6 +107,8 @@ def test_what_is_under_way_goes_on_on_postgres(
 def test_the_address_may_come_from_the_environment(tmp_path: Path, address: str) -> None:
     am = Am(tmp_path)
     am.make_repo()
+    for file in am.home.glob("*.db*"):
+        file.unlink()
     refused(am("database", "move", address), "There is no database")
     am.text("task", "list")
     refused(am("database", "move"), "AM_DATABASE_URL")
@@ -210,13 +212,11 @@ def _edit(file: Path, pattern: str, new: str) -> None:
     file.write_text(text)
 
 
-@contextmanager
-def of_version(am: Am, code: Path) -> Generator[Am]:
+def of_version(am: Am, code: Path) -> Am:
     program = [sys.executable, "-c", "from agents_manager.cli.main import main; exit(main())"]
     other = Am(am.home.parent, program)
     other.env = {**am.env, "PYTHONPATH": str(code)}
-    with other.quickly():
-        yield other
+    return other
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -233,8 +233,8 @@ def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[live_s
 def test_a_newer_version_takes_over_what_is_under_way(
     anywhere: live_state.Live, next_version: Path
 ) -> None:
-    old = anywhere.am
-    with of_version(old, next_version) as new, server(old) as process:
+    old, new = anywhere.am, of_version(anywhere.am, next_version)
+    with server(old) as process:
         live_state.bring_about(anywhere)
         for args in (("task", "list"), ("worker",)):
             refused(new(*args), "Another server" if args == ("worker",) else "works on it")
@@ -254,10 +254,10 @@ def test_a_newer_version_takes_over_what_is_under_way(
 def test_a_newer_server_upgrades_where_nobody_else_works(
     anywhere: live_state.Live, next_version: Path
 ) -> None:
-    old = anywhere.am
+    old, new = anywhere.am, of_version(anywhere.am, next_version)
     with server(old, kill=True):
         live_state.bring_about(anywhere)
-    with of_version(old, next_version) as new, server(new):
+    with server(new):
         live_state.goes_on(live_state.Live(new, *_tasks(anywhere)))
     refused(old("worker"), "install the newer version")
 
