@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from agents_manager.bootstrap import Program
-from agents_manager.domain.ids import RunId
+from agents_manager.domain.ids import ProjectId, RunId
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import EffectRow, Project, Task
 from agents_manager.flow import agents, hooks, tasks
 from agents_manager.flow.ports import Services, Tx
 from tests.engine_walk import AtOnce
 from tests.machines import client, last_heard
-from tests.repos import make_repo, scripted_home
+from tests.repos import make_repo, run, scripted_home
 from tests.worlds import ANN, NO_RETRIES
 
 
@@ -95,17 +95,23 @@ class Pair:
     b: Machine
 
 
+def _put(tx: Tx, project_id: ProjectId, path: Path) -> Project:
+    tx.projects.put(project_id, str(path))
+    return tx.projects.get(project_id)
+
+
 @asynccontextmanager
 async def machines(folder: Path, url: str) -> AsyncIterator[Pair]:
     """Both have the project, each at a place of its own."""
     repo = make_repo(folder / "a repo", {"README.md": "Hello\n", "greeting.txt": "hi\n"})
+    run(folder, "clone", "-q", str(repo), str(folder / "b repo"))
     async with (
         client(scripted_home(folder / "a", **NO_RETRIES), url) as a,
         client(scripted_home(folder / "b", **NO_RETRIES), url) as b,
     ):
         project = await tasks.add_project(a.services, repo, None, None)
         project = await agents.consent(a.services, project, given=True)
-        theirs = await b.services.store.read(lambda tx: tx.projects.get(project.id))
+        theirs = await b.services.store.write(lambda tx: _put(tx, project.id, folder / "b repo"))
         yield Pair(Machine(a, project), Machine(b, theirs))
 
 

@@ -66,6 +66,7 @@ async def killed_at(folder: Path, point: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 async def test_a_postman_who_is_killed_anywhere_loses_nothing(tmp_path: Path) -> None:
     passed = points(tmp_path / "whole")
     assert len(passed) >= 20

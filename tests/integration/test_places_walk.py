@@ -32,6 +32,13 @@ async def _is_here(program: Program, project: Project) -> bool:
     return places.away(program.services, project) is None
 
 
+async def _left(program: Program, name: str) -> None:
+    """A machine that ended goes on with its own when it is back within the minute; not so here."""
+    await program.services.store.write(
+        lambda tx: tx.hosts.set_state(tx.hosts.find(name).id, HostState.LEFT)
+    )
+
+
 async def _until(there: Callable[[], Awaitable[bool]]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not await there():
@@ -55,9 +62,7 @@ async def test_one_machine_works_and_another_goes_on(hosts: Hosts) -> None:
         assert other.project.path == str(hosts.folder / "two" / "projects" / other.project.id)
         shown = await changes.of_task(other.s, task.id, None)
         assert [file.path for file in shown.files] == ["greeting.txt"]
-        await two.services.store.write(
-            lambda tx: tx.hosts.set_state(tx.hosts.find("one").id, HostState.LEFT)
-        )
+        await _left(two, "one")
         await other.review(task, "changes_requested", summary="Again, please.")
         await other.wait(task, lambda v: len(v.runs) == 2 and v.run is None, "run again")
         await other.until(task, "review")
@@ -95,6 +100,7 @@ async def test_a_remote_that_refuses_keeps_the_work_where_it_is(hosts: Hosts) ->
         other = await _world(two, hosts, "unused")
         with pytest.raises(WorkElsewhere, match="cannot be shown here"):
             await changes.of_task(other.s, task.id, None)
+        await _left(two, "one")
         await other.review(task, "changes_requested", summary="Again, please.")
         view = await other.wait(task, lambda v: bool(v.prompts) and v.run is None, "asked")
         assert "cannot be had here" in str(view.prompts[0].payload)

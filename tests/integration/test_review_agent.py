@@ -102,7 +102,7 @@ async def test_silence_is_consent_only_where_a_project_says_so_and_a_person_deci
 async def test_a_reviewer_that_changes_the_work_is_not_listened_to(world: World) -> None:
     view = await reviewed(world, [*work("mine")[:2], *says("approved")], status="failed")
     assert view.runs[-1].error is not None
-    assert "The reviewer changed the branch" in view.runs[-1].error.error
+    assert "The agent changed the branch" in view.runs[-1].error.error
     assert view.pull is not None
     assert view.pull.state == "open"
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -18,6 +19,7 @@ from agents_manager.api.stream import Feed
 from agents_manager.domain.permission import Answer, answer_file, request_file
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.flow import (
+    admission,
     duty,
     prompts,
     reconcile,
@@ -33,6 +35,7 @@ from agents_manager.flow.retention import remains, sweep
 from agents_manager.flow.runs import copying, mirrors, permissions
 from agents_manager.flow.runs.copying import Copier
 from agents_manager.flow.runs.places import job_dir
+from tests.integration.test_hosts import handed_out
 from tests.integration.test_outputs import DONE, HANGS, LONG_AGO, output, printing
 from tests.two_machines import Machine, Pair
 from tests.worlds import ANN, GREETING
@@ -108,6 +111,16 @@ async def test_a_lost_run_is_ended_on_its_machine_or_when_that_is_gone(pair: Pai
     assert await repairs.runs(b.s) == [other.id]
     assert (await b.run(other.id)).status is RunStatus.FAILED
     assert not any(b.s.jobs_dir.rglob("exit.json"))
+
+
+async def test_a_lost_run_is_left_to_a_machine_that_has_its_project(pair: Pair) -> None:
+    a, b = pair.a, pair.b
+    run = await printing(a, b"gone\n")
+    await a.s.store.write(lambda tx: tx.effects.update(run.effect_id, status="cancelled"))
+    a.heard(LONG_AGO)
+    shutil.rmtree(b.project.path)
+    assert await repairs.runs(b.s) == []
+    assert (await b.run(run.id)).status.live
 
 
 async def test_an_agent_whose_run_is_on_another_machine_is_ended(pair: Pair) -> None:
@@ -252,6 +265,7 @@ async def test_one_machine_looks_what_went_stale_and_one_without_the_project_nev
     pair: Pair,
 ) -> None:
     a, b = pair.a, pair.b
+    shutil.rmtree(b.project.path)
 
     async def looked() -> str | None:
         return await a.s.store.read(lambda tx: tx.knowledge.looked(a.project.id))
@@ -284,8 +298,14 @@ async def test_a_full_disk_is_told_only_where_no_other_machine_takes_the_work(pa
     a, b = pair.a, pair.b
     run = await a.start(DONE)
     full = replace(a.s, disk=Full())
+    assert full.here is not None
+    term = full.here.tenure.term
+    assert term is not None
+    await full.store.write(lambda tx: tx.hosts.beat(term, admission.takes(full), 3))
+    assert await handed_out(full) == []
     assert await supervisor.disk(full) == []
     b.heard(LONG_AGO)
+    assert await handed_out(full) == []
     assert await supervisor.disk(full) == [run.task_id]
 
 

@@ -12,7 +12,7 @@ from agents_manager.domain.pipeline import Pipeline, Policy, Trigger, TriggerTyp
 from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import OPEN_EFFECTS, EffectRow, Task
 from agents_manager.errors import NotFound
-from agents_manager.flow import asking, facts, liveness, machines, planning, remedies
+from agents_manager.flow import asking, facts, liveness, machines, places, planning, remedies
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import close, copying, lifecycle, prepare
@@ -83,8 +83,9 @@ async def runs(s: Services) -> list[RunId]:
 
 
 def _lost(tx: Tx, s: Services) -> list[Run]:
-    """Those that this machine has to see to."""
-    return [run for run in live(tx) if _is_lost(tx, run) and machines.sees_to(tx, s, run)]
+    """Those that this machine has to see to; how it goes on with one is in the project."""
+    lost = [run for run in live(tx) if _is_lost(tx, run) and machines.sees_to(tx, s, run)]
+    return [run for run in lost if places.away(s, tx.projects.get(run.project_id)) is None]
 
 
 def _is_lost(tx: Tx, run: Run) -> bool:
