@@ -324,8 +324,9 @@ def _answer(before: list[Prompt], prompt: Prompt) -> Mapping[str, Any]:
         case PromptType.CHOICE if "in time" in prompt.payload["reason"]:
             return {"choice_id": "cancel"}
         case PromptType.CHOICE:
-            again = next(c for c in prompt.payload["choices"] if "again" in c["label"])
-            return {"choice_id": again["id"]}
+            again = [c["id"] for c in prompt.payload["choices"] if "again" in c["label"]]
+            assert again, f"nothing can be tried again: {prompt.payload}"
+            return {"choice_id": again[0]}
         case _:
             raise AssertionError(f"nobody told the person about {prompt.type}")
 
