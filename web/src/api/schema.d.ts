@@ -1,4 +1,4 @@
-// From openapi.json 50b984145906acc312f83eeda89452c7b636868fb3132f68d8a24b5565cb9690; write it again with: npm run api
+// From openapi.json 3b51f4816ffffe3aed87a33bcd6d18382e01618faa9a8e69889d89c37b7b349e; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -4290,8 +4290,6 @@ export interface components {
         };
         /** NewTask */
         NewTask: {
-            /** Project */
-            project: string;
             /** Title */
             title: string;
             /**
@@ -4334,13 +4332,15 @@ export interface components {
              * @default []
              */
             acceptance_criteria?: string[];
+            /** Pipeline */
+            pipeline?: string | null;
+            /** Project */
+            project: string;
             /**
              * Dependencies
              * @default []
              */
             dependencies?: string[];
-            /** Pipeline */
-            pipeline?: string | null;
             /** Starts At */
             starts_at?: string | null;
             race?: components["schemas"]["RaceForm"] | null;
