@@ -1,5 +1,6 @@
 """The scripted agent, played by real processes in a real repository."""
 
+import asyncio
 import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -17,6 +18,7 @@ from agents_manager.flow.ports import Agent, Ended, Said, Turn
 from tests.runner_jobs import processes_of
 from tests.turns import run_id, turn
 
+AUTHOR = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
 Play = Callable[..., Coroutine[Any, Any, tuple[Ended, Said]]]
 
 
@@ -113,6 +115,28 @@ async def test_files_and_commits(work: Path, play: Play) -> None:
     assert git(work, "ls-files") == "a/b.txt"
     assert git(work, "status", "--porcelain") == ""
     assert (work / "a" / "b.txt").read_text() == "one three four"
+
+
+async def test_meeting_while_a_worktree_is_being_made(
+    tmp_path: Path, work: Path, play: Play
+) -> None:
+    await play({"write": {"path": "a.txt", "text": "a"}}, {"commit": "First"})
+    beside = tmp_path / "beside"
+    git(work, "worktree", "add", "--quiet", str(beside))
+    head = work / ".git" / "worktrees" / "beside" / "HEAD"
+    whole = head.read_text()
+    head.write_text("0" * 40)  # As git leaves it for a moment.
+
+    meeting = asyncio.create_task(play({"say": "Up."}, {"meet": "Change"}, {"say": "Met."}))
+    output = tmp_path / "run-1" / "output"
+    while not (output.exists() and output.stat().st_size):
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(0.3)
+    head.write_text(whole)
+    git(beside, *AUTHOR, "commit", "--quiet", "--allow-empty", "--message=Change")
+    end, said = await meeting
+    assert end.exit_code == 0, errors_of(tmp_path)
+    assert "Met." in said.final_text
 
 
 async def test_message_stream(tmp_path: Path, play: Play) -> None:

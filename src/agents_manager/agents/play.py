@@ -152,7 +152,8 @@ def git(*arguments: str, fails: bool = False) -> subprocess.CompletedProcess[str
 
 def meet(message: str) -> None:
     """Waits for a commit of somebody who works beside it."""
-    while message not in git("log", "--all", "--format=%s").stdout.splitlines():
+    # Git fails while a worktree is being made: its branch has no commit yet.
+    while message not in git("log", "--all", "--format=%s", fails=True).stdout.splitlines():
         time.sleep(0.05)
 
 
