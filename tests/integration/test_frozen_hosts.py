@@ -7,8 +7,15 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterator,
+    Mapping,
+)
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +39,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 PATIENCE_S = 120.0
 RETRIES = {"retries": {"interrupted": {"tries": 3, "delay": 20}}}
 DONE = [{"modify": {"path": "a.txt", "append": "b\n"}}, {"commit": "B"}, {"outcome": "pr_ready"}]
-SCRIPT: Mapping[str, Any] = {
-    "implement": [
-        [{"say": "Up."}, {"sleep": 1.0}, *DONE],
-        DONE,
-    ]
-}
+ENDS: Mapping[str, Any] = {"implement": [[{"say": "Up."}, {"sleep": 1.0}, *DONE], DONE]}
 HANG: Mapping[str, Any] = {"implement": [[{"say": "Up."}, {"hang": True}], DONE]}
 
 
@@ -127,9 +129,12 @@ async def joined_again(s: Services, name: str, epoch: int) -> None:
             await asyncio.sleep(0.1)
 
 
-async def late_words(two: Two, s: Services, script: Mapping[str, Any], *ways: str) -> list[str]:
-    """Freezes the machine that has a run, has the other take it over, and wakes it; the events of
-    the run that come then."""
+@asynccontextmanager
+async def woken(
+    two: Two, s: Services, script: Mapping[str, Any], *ways: str
+) -> AsyncGenerator[tuple[Run, Callable[[], Awaitable[list[Logged]]]]]:
+    """Freezes the machine that has a run, has the other take it over, and wakes it;
+    the run, and what asks for the events since then."""
     task = await two.start(script)
     with ExitStack() as stack:
         frozen = stack.enter_context(worker(two.homes[0], two.url, "a", *ways))
@@ -145,24 +150,40 @@ async def late_words(two: Two, s: Services, script: Mapping[str, Any], *ways: st
         assert ended["reason"] == ("interrupted" if script is HANG else "exited")
         before = await events(s, task)
         frozen.send_signal(signal.SIGCONT)
-        if ways:
-            await said(two.homes[0] / "worker.log", "effect.taken_over")
-        else:
-            await joined_again(s, "a", 3)
-        after = await events(s, task)
+
+        async def late() -> list[Logged]:
+            return (await events(s, task))[len(before) :]
+
+        yield first, late
         assert frozen.poll() is None
         assert len(await until(s, task, "review")) == 2
-    return [e.type for e in after[len(before) :]]
 
 
 async def test_what_a_frozen_machine_comes_to_is_refused(two: Two, looking: Services) -> None:
-    assert await late_words(two, looking, SCRIPT, "deaf") == []
+    async with woken(two, looking, ENDS, "deaf") as (run, late):
+        await said(two.homes[0] / "worker.log", "effect.taken_over")
+        assert await late() == []
+        assert await looking.store.read(lambda tx: tx.runs.get(run.id)) == run
+
+
+async def test_without_the_fence_a_frozen_machine_writes_to_what_is_over(
+    two: Two, looking: Services
+) -> None:
+    async with woken(two, looking, ENDS, "deaf", "unfenced") as (run, _):
+        async with asyncio.timeout(PATIENCE_S):
+            while await looking.store.read(lambda tx: tx.runs.get(run.id)) == run:
+                await asyncio.sleep(0.1)
+        written = await looking.store.read(lambda tx: tx.runs.get(run.id))
+        assert (run.session, written.status) == (None, run.status)
+        assert written.session is not None
 
 
 async def test_the_agent_of_a_frozen_machine_is_ended_by_its_runner(
     two: Two, looking: Services
 ) -> None:
-    assert await late_words(two, looking, HANG) == []
+    async with woken(two, looking, HANG) as (_, late):
+        await joined_again(looking, "a", 3)
+        assert await late() == []
 
 
 async def test_the_work_of_a_killed_machine_goes_on_elsewhere(two: Two, looking: Services) -> None:

@@ -122,6 +122,24 @@ async def test_copying_goes_on_where_the_table_ends_and_in_order(
 
 
 @pytest.mark.slow
+async def test_a_pass_copies_what_many_agents_print_in_short_transactions(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "FEW", 2)
+    runs = [await printing(pair.a, f"{n}\n".encode()) for n in range(5)]
+    written: list[Any] = []
+    write = pair.a.s.store.write
+    monkeypatch.setattr(pair.a.s.store, "write", lambda fn: written.append(fn) or write(fn))
+    await Copier(pair.a.s).step()
+    assert len(written) == 3
+    for n, run in enumerate(runs):
+        found = await pair.a.s.store.read(
+            lambda tx, run=run: tx.outputs.after(run.id, (1, "output"), 0, 10)
+        )
+        assert found == f"{n}\n".encode()
+
+
+@pytest.mark.slow
 async def test_two_that_copy_at_once_double_nothing(pair: Pair) -> None:
     a = pair.a
     run = await printing(a, b"first\n")

@@ -22,7 +22,7 @@ from agents_manager.flow.retention.candidates import candidates
 from agents_manager.flow.runs import mirrors
 
 PAGE = 50
-FEW = 10
+FEW = 3
 """Tasks that are looked at in one transaction that removes something."""
 BATCH = 500
 """Rows that are removed in one transaction."""

@@ -25,7 +25,9 @@ from agents_manager.flow.runs.places import (
 
 EVERY_S = 1.0
 MOST_BYTES = 4 * 1024 * 1024
-"""In one transaction, for which all machines wait."""
+"""In one pass."""
+FEW = 10
+"""Pieces in one transaction, for which all machines wait."""
 CATCH_UP_S = 60.0
 AFTER_FAILURE_S = 10.0
 AT_ONCE = 100
@@ -67,9 +69,15 @@ class Copier:
         self._passes += 1
         turn = self._passes % max(len(runs), 1)
         pieces: list[Piece] = []
+        room = MOST_BYTES
         for run_id in runs[turn:] + runs[:turn]:
-            pieces += await self._next(run_id)
-            if sum(len(piece.data) for piece in pieces) >= MOST_BYTES:
+            found = await self._next(run_id)
+            pieces += found
+            room -= sum(len(piece.data) for piece in found)
+            if len(pieces) >= FEW:
+                await self._keep(pieces)
+                pieces = []
+            if room <= 0:
                 break
         await self._keep(pieces)
 
