@@ -3,6 +3,7 @@ and then one that was killed and comes back."""
 
 import asyncio
 import json
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -12,14 +13,13 @@ import httpx
 import psutil
 
 from agents_manager import webbuild
-from agents_manager.domain import event
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.run import RunStatus
 from agents_manager.flow import agents
-from agents_manager.flow.ports import Services, Tx
+from agents_manager.flow.ports import Tx
+from agents_manager.settings import Settings
 from bench import commands, programs
 from bench.crowd import Place
-from bench.places import ANN
 from bench.programs import Server
 from bench.rows import Row, quantile
 from tests.followers import Follower
@@ -27,8 +27,6 @@ from tests.followers import Follower
 FOLLOWERS = 200
 """Every second one follows one task, the others all."""
 RUNS = 50
-A_SECOND = 25
-"""Events that are written meanwhile, each by a transaction of its own."""
 LISTEN_S = 20.0
 LONGEST_S = 120.0
 SETTLE_S = 2.0
@@ -154,7 +152,8 @@ async def _listen(where: Place, server: Server, working: Sequence[TaskId]) -> He
     first = await s.store.read(lambda tx: tx.events.last_id())
     begun, spent = time.monotonic(), _processor_s(own)
     retention = asyncio.create_task(_retention(server, bearer))
-    appended = await _speak(s, working, lambda: retention.done())
+    settings = where.program.settings
+    appended = await _speak(settings, working, retention.done)
     percent = 100 * (_processor_s(own) - spent) / (time.monotonic() - begun)
     over = await retention if retention.done() else None
     retention.cancel()
@@ -182,17 +181,22 @@ async def _retention(server: Server, bearer: str) -> float:
     return time.monotonic() - begun
 
 
-async def _speak(s: Services, working: Sequence[TaskId], over: Callable[[], bool]) -> list[float]:
-    """Writes events of the tasks in work for a while; how long each took, in milliseconds."""
-    taken: list[float] = []
+async def _speak(
+    settings: Settings, working: Sequence[TaskId], over: Callable[[], bool]
+) -> list[float]:
+    """Has events of the tasks in work written for a while; how long each took, in milliseconds."""
+    arguments = (str(settings.home), settings.database_url or "", *working)
+    speaker = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bench.speaker", *arguments, stdout=asyncio.subprocess.PIPE
+    )
     least, most = time.monotonic() + LISTEN_S, time.monotonic() + LONGEST_S
-    while (begun := time.monotonic()) < (most if not over() else least):
-        task = working[len(taken) % RUNS]
-        told = event.ChecksPassed(run=str(len(taken)), checks=("tests",))
-        await s.store.write(lambda tx, t=task, e=told: tx.events.add(t, e, ANN, s.clock.now()))
-        taken.append((time.monotonic() - begun) * 1000)
-        await asyncio.sleep(max(0.0, 1 / A_SECOND - (time.monotonic() - begun)))
-    return taken
+    while time.monotonic() < (most if not over() else least):  # noqa: ASYNC110 - or it is late
+        await asyncio.sleep(0.5)
+    speaker.terminate()
+    told, _ = await speaker.communicate()
+    if speaker.returncode:
+        raise RuntimeError("nobody wrote events")
+    return json.loads(told)
 
 
 def _written(tx: Tx, after: int, last: int) -> list[tuple[int, TaskId]]:
