@@ -265,6 +265,8 @@ async def _answers(program: Program) -> None:
 def _engine_file(home: Path) -> Engine:
     path = home / "engine.db"
     path.touch(mode=0o600)
+    # Every transaction takes the lock of the file, so that threads had better wait in line for the
+    # one connection than ask for the lock again and again.
     return sqlite_engine(path, immediate=True)
 
 

@@ -23,6 +23,8 @@ BUSY_TIMEOUT_S = 30
 TURN_MS = 5
 """How long SQLite waits for the write lock before it is asked again. By itself it looks ever more
 seldom, in the end ten times a second, so that who has waited longest would come last."""
+IN_LINE_S = 3600.0
+"""For a connection to SQLite: each of those before may have to wait for the lock of the file."""
 IDLE_TIMEOUT_S = 15
 """How long a machine that froze or was cut off within a transaction keeps all others waiting."""
 CONNECT_TIMEOUT_S = 10
@@ -56,7 +58,7 @@ class Engines:
 
 def sqlite_engines(path: Path, synchronous: Synchronous) -> Engines:
     return Engines(
-        writer=sqlite_engine(path, immediate=True, synchronous=synchronous, pool_size=1),
+        writer=sqlite_engine(path, immediate=True, synchronous=synchronous),
         reader=sqlite_engine(path, immediate=False, readonly=True, pool_size=READERS),
         where=str(path),
         path=path,
@@ -69,7 +71,7 @@ def sqlite_engine(
     immediate: bool,
     synchronous: Synchronous = "NORMAL",
     readonly: bool = False,
-    pool_size: int = 5,
+    pool_size: int = 1,
 ) -> Engine:
     """With `immediate`, a transaction takes the write lock when it begins, so that it never fails
     by having read before it writes."""
@@ -79,7 +81,8 @@ def sqlite_engine(
         module=module,
         poolclass=QueuePool,
         pool_size=pool_size,
-        max_overflow=0 if pool_size < 5 else 10,
+        max_overflow=0,
+        pool_timeout=IN_LINE_S,
         pool_reset_on_return=None,
         connect_args={
             "timeout": BUSY_TIMEOUT_S,

@@ -58,7 +58,7 @@ class _Counter:
     that is in no transaction."""
 
     def __init__(self, path: Path) -> None:
-        self._engine = sqlite_engine(path, immediate=False, readonly=True, pool_size=1)
+        self._engine = sqlite_engine(path, immediate=False, readonly=True)
         self._connection: Connection | None = None
 
     def read(self) -> int | None:
