@@ -7,6 +7,7 @@ thread.
 """
 
 import asyncio
+import gc
 import os
 import random
 import signal
@@ -141,6 +142,8 @@ async def _unseen(store: Database, prompt: PromptId, name: str) -> bool:
 
 def main(what: str, address: str, folder: str, number: str, more: str = "") -> None:
     log.configure(json=False, level="error", redactor=redaction.NOTHING)
+    # As a server does: one write in a hundred would wait for a look through all that is imported.
+    gc.freeze()
     if what == "append":
         result = append(address, Path(folder), int(number), float(more))
     else:

@@ -56,10 +56,7 @@ async def serve(
         parts = mounts or {}
         app = build(program.services, feed, ways, parts)
         listener = Listener(app, lambda: ready(ways.address), feed.close, tls=certificate)
-        # What is there by now stays. Passed over by the collector of garbage, which otherwise takes
-        # a third of the time of an answer with thousands of rows. To look through all of it once
-        # for the little that is garbage would be a fifteenth of a start.
-        gc.freeze()
+        _settle()
         async with (
             feed.running(),
             _for_agents(ways, parts) as inside,
@@ -71,6 +68,13 @@ async def serve(
                 if listener.started:
                     await listener.shutdown([listening])
                 raise
+
+
+def _settle() -> None:
+    """What is there by now stays. Passed over by the collector of garbage, which otherwise takes a
+    third of the time of an answer with thousands of rows. To look through all of it once for the
+    little that is garbage would be a fifteenth of a start."""
+    gc.freeze()
 
 
 @asynccontextmanager
@@ -99,6 +103,7 @@ async def only_agents(
     feed = Feed(s.store, program.database.watch)
     async with _inside(lambda inside: build_worker(s, feed, inside, mounts), port) as address:
         s.reachable.url = address
+        _settle()
         try:
             yield address
         finally:
