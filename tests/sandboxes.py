@@ -1,5 +1,6 @@
 """The sandbox in tests: a real one, made of the real bubblewrap."""
 
+import shutil
 from pathlib import Path
 
 from agents_manager.sandbox import bubblewrap
@@ -13,6 +14,12 @@ LEVELS = Levels(probe)
 
 def installed() -> None:
     debian.have("bubblewrap", bubblewrap.found)
+
+
+def installed_for_another() -> None:
+    """What root becomes another user with."""
+    debian.have("util-linux", lambda: shutil.which("setpriv"))
+    debian.have("python3", lambda: shutil.which("python3", path="/usr/bin"))
 
 
 def levels() -> Levels:

@@ -2,7 +2,6 @@
 what closes some of them."""
 
 import os
-import shutil
 import signal
 import time
 from collections.abc import Iterable, Iterator
@@ -34,8 +33,7 @@ def plain() -> Iterator[Cell]:
     """Of a user without any rights."""
     sandboxes.installed()
     if os.geteuid() == 0:
-        debian.have("util-linux", lambda: shutil.which("setpriv"))
-        debian.have("python3", lambda: shutil.which("python3", path="/usr/bin"))
+        sandboxes.installed_for_another()
     with cell(NOBODY if os.geteuid() == 0 else None) as made:
         yield made
 
