@@ -84,7 +84,11 @@ def _inputs(records: Sequence[Record]) -> Reached:
 def _escapes(records: Sequence[Record]) -> Reached:
     kept = [r for r in records if r["what"] != "control"]
     control = max((r["open"] for r in records if r["what"] == "control"), default=0)
-    parts = [f"{r['what']}: {r['tried']} tried, {r['open']} open" for r in kept]
+    parts = [
+        f"{r['what']}: {r['tried']} tried, {r['open']} open"
+        + (f" beside {r['known']} that this level does not close" if r["known"] else "")
+        for r in kept
+    ]
     good = bool(kept) and not _sum(kept, "open") and control >= 10
     return f"{'; '.join(parts)}; {control} open without it", _judged(good)
 

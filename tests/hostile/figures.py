@@ -88,25 +88,28 @@ def _escapes() -> bool:
     sandboxes.installed()
     if os.geteuid() == 0:
         sandboxes.installed_for_another()
-    kept: dict[str, Attempt] = {}
+    kept: dict[str, tuple[Attempt, set[str]]] = {}
     loose = 0
     for user, who in WHO.items() if os.geteuid() == 0 else [(None, WHO[None])]:
         with cell(user) as place:
-            kept[f"{who} (S3)"] = place.kept()
+            kept[f"{who} (S3)"] = place.kept(), set()
             if _landlocked(user):
-                kept[f"{who} (S2)"] = place.kept(level="S2")
+                kept[f"{who} (S2)"] = place.kept(level="S2"), UNKEPT
             loose = _loose(place) if user == NOBODY or os.geteuid() else loose
-    most = max(found.tried for found in kept.values())
-    through = len({one for found in kept.values() for one in found.open - UNKEPT})
-    figures.note("G-5", "escapes", tried=most, fell=through)
-    for who, found in kept.items():
+    through = set[str]()
+    failed = False
+    for who, (found, known) in kept.items():
         told = f"{found.tried} tried, {len(found.open)} open, {len(found.broken)} broken"
         _say(f"Escapes from the sandbox, as {who}: {told}")
-        still = len(found.open - UNKEPT) + len(found.broken)
-        figures.note("G-6", who, tried=found.tried, open=still)
+        through |= found.open - known
+        still = len(found.open - known) + len(found.broken)
+        failed |= still > 0
+        figures.note("G-6", who, tried=found.tried, open=still, known=len(found.open & known))
+    most = max(found.tried for found, _ in kept.values())
+    figures.note("G-5", "escapes", tried=most, fell=len(through))
     figures.note("G-6", "control", open=loose)
     _say(f"Control, outside of it, as a plain user: {loose} open")
-    return any(found.open - UNKEPT or found.broken for found in kept.values())
+    return failed
 
 
 def _landlocked(user: int | None) -> bool:
