@@ -58,7 +58,7 @@ class Hosts:
                 raise HostNameTaken(
                     f'Another machine is called "{joining.name}" ({other.id}, heard of {ago} s'
                     " ago). Give this one a name of its own, by --name or host.name in its"
-                    " config.json."
+                    f" config.json, or end the other: am host remove {other.id}"
                 )
         known = HOSTS.first(self._session, _BY_ID, {"wanted": joining.id})
         told = {
