@@ -60,7 +60,7 @@ test-docs: setup
 # Machines that share a database, each in a network namespace: work is shared out; one is cut off, one
 # killed, one frozen. Needs root, or a kernel that lets users have namespaces; about six minutes.
 test-hosts: setup
-	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/netns
+	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q -n 3 --dist worksteal tests/netns
 
 # The package as people install it, with the web app inside: dist/agents_manager-*.whl
 wheel: web

@@ -122,10 +122,13 @@ def _routes(records: Sequence[Record]) -> Reached:
 
 
 def _restart(records: Sequence[Record]) -> Reached:
-    [found] = records[-1:]
-    took, empty = f"{found['seconds']:.1f} s", f"{found['empty']:.1f} s"
-    told = f"{found['tasks']} tasks: ready after {took}; without any after {empty}"
-    return told, _judged(found["tasks"] >= 100 and found["seconds"] < 3)
+    told = [
+        f"{r['what']}, {r['tasks']} tasks: ready after {r['seconds']:.1f} s; without any after "
+        f"{r['empty']:.1f} s"
+        for r in records
+    ]
+    good = all(r["tasks"] >= 100 and r["seconds"] < 3 for r in records)
+    return "; ".join(told), _judged(good and _both(records, "what"))
 
 
 def _cost(records: Sequence[Record]) -> Reached:
@@ -176,7 +179,7 @@ GOALS = (
         _survivors,
     ),
     Goal("G-10", "Routes that are open without a token", "0 of all", _routes),
-    Goal("G-11", "Start with 100 live tasks", "under 3 s", _restart),
+    Goal("G-11", "Start with 100 live tasks", "under 3 s, SQLite and Postgres", _restart),
     Goal("G-12", "Cost over the cap of a run", "at most one request", _cost),
     Goal(
         "G-13",

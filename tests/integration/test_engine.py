@@ -1,18 +1,20 @@
 """The engine: retries, policies, rollback, the sweep, and what no worker can get wrong twice."""
 
+import asyncio
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from agents_manager import bootstrap
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.task import EffectRow, MergeMethod, Project, PullRequest, Task
-from agents_manager.engine import dispatcher
+from agents_manager.engine import dispatcher, durable
 from agents_manager.errors import ForgeError, HostLocked
 from agents_manager.flow import hooks, tasks
-from agents_manager.flow.ports import Conflicted, Forges, Merged, OutsideForge, Steps
+from agents_manager.flow.ports import Conflicted, Forges, Merged, OutsideForge, Services, Steps
 from agents_manager.settings import Settings
 from agents_manager.store.engines import sqlite_engine
 from tests import worlds
@@ -114,19 +116,48 @@ async def test_an_effect_that_nobody_performs_is_taken_up_again(
         await world.until(task, "review")
         await world.settled(task)
         effect = EffectId(str((await world.history(task))[-1].hooks[0].effect))
-        engine = sqlite_engine(tmp_path / "home" / "engine.db", immediate=True)
-        with engine.begin() as connection:
-            for change in (
-                "UPDATE workflow_status SET status = 'PENDING' WHERE workflow_uuid = ?",
-                "DELETE FROM operation_outputs WHERE workflow_uuid = ?",
-            ):
-                connection.exec_driver_sql(change, (f"{effect}:1",))
-        engine.dispose()
-        await world.s.store.write(
-            lambda tx: tx.effects.update(effect, status="started", finished_at=None)
-        )
+        await left_pending(tmp_path / "home", world.s, effect)
         await world.settled(task)
         assert "hook.retried" not in await world.types(task)
+
+
+async def left_pending(home: Path, s: Services, effect: EffectId, **values: object) -> None:
+    """As if it had been begun and nothing were known of it since."""
+    engine = sqlite_engine(home / "engine.db", immediate=True)
+    changed = ", ".join(f"{name} = :{name}" for name in ("status", *values))
+    which = {"id": f"{effect}:1", "status": "PENDING", **values}
+    with engine.begin() as connection:
+        for change in (
+            f"UPDATE workflow_status SET {changed} WHERE workflow_uuid = :id",
+            "DELETE FROM operation_outputs WHERE workflow_uuid = :id",
+        ):
+            assert connection.execute(text(change), which).rowcount > 0
+    engine.dispose()
+    await s.store.write(lambda tx: tx.effects.update(effect, status="started", finished_at=None))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recovery_s", [60.0, 0.0])
+async def test_what_the_engine_may_still_recover_is_left_to_it(
+    tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch, recovery_s: float
+) -> None:
+    monkeypatch.setattr(dispatcher, "SWEEP_S", 0.1)
+    monkeypatch.setattr(durable, "RECOVERY_S", recovery_s)
+    async with worlds.working(tmp_path / "home", repo) as world:
+        task = await world.start(GREETING, pipeline="simple")
+        await world.until(task, "review")
+        await world.settled(task)
+        effect = EffectId(str((await world.history(task))[-1].hooks[0].effect))
+    async with bootstrap.client(Settings(tmp_path / "home", None)) as program:
+        # Without a version it is recovered late: never.
+        await left_pending(tmp_path / "home", program.services, effect, application_version=None)
+    async with worlds.working(tmp_path / "home", repo) as world:
+        if recovery_s:
+            await asyncio.sleep(2.0)
+            open_now = await world.s.store.read(lambda tx: tx.effects.open(task.id))
+            assert [row.status for row in open_now] == ["started"]
+        else:
+            await world.settled(task)
 
 
 async def test_an_effect_that_was_handed_out_but_never_began_is_started(

@@ -17,7 +17,7 @@ from agents_manager.domain.host import DEAD_AFTER, LEASE, HostState, Term
 from agents_manager.domain.ids import EffectId
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.task import EffectRow
-from agents_manager.engine.dispatcher import Dispatcher
+from agents_manager.engine.dispatcher import Dispatcher, Progress
 from agents_manager.engine.lease import Lease
 from agents_manager.environment import Place
 from agents_manager.errors import (
@@ -247,11 +247,8 @@ class Noted:
     async def start(self, effect_id: EffectId, attempt: int) -> None:
         self.begun.append(effect_id)
 
-    async def over(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, bool]:
+    async def look(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, Progress]:
         return {}
-
-    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool:
-        return False
 
     async def resume(self, effect_id: EffectId, attempt: int) -> None:
         raise AssertionError

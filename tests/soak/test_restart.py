@@ -12,6 +12,7 @@ import pytest
 
 from tests import figures
 from tests.e2e.am_program import Am
+from tests.postgres import fresh_database
 from tests.repos import executable, scripted_home
 from tests.soak.test_server_kills import killed_server
 
@@ -23,9 +24,11 @@ until [ -e "$HOME/finish" ]; do sleep 0.5; done
 """
 
 
-@pytest.fixture
-def am(tmp_path: Path) -> Generator[Am]:
+@pytest.fixture(params=["SQLite", "Postgres"])
+def am(tmp_path: Path, request: pytest.FixtureRequest) -> Generator[Am]:
     am = Am(tmp_path)
+    if request.param == "Postgres":
+        am.env["AM_DATABASE_URL"] = fresh_database(request.getfixturevalue("postgres_url"))
     scripted_home(am.home, limits={"host": LIVE})
     am.make_repo()
     with am.quickly():
@@ -65,7 +68,9 @@ def started(am: Am) -> tuple[float, int]:
 
 
 @pytest.mark.timeout(0)
-def test_a_server_is_ready_at_once_with_a_hundred_live_tasks(am: Am) -> None:
+def test_a_server_is_ready_at_once_with_a_hundred_live_tasks(
+    am: Am, request: pytest.FixtureRequest
+) -> None:
     executable(am.repo / "agent.sh", AGENT)
     agent = {"adapter": "command", "command": ["./agent.sh", "{prompt_file}"]}
     config = am.repo / ".agents-manager" / "config.json"
@@ -82,7 +87,7 @@ def test_a_server_is_ready_at_once_with_a_hundred_live_tasks(am: Am) -> None:
 
     took, live = min(started(am) for _ in range(3))
     assert live == LIVE
-    figures.note("G-11", "restart", tasks=live, seconds=took, empty=empty)
+    figures.note("G-11", request.node.callspec.params["am"], tasks=live, seconds=took, empty=empty)
 
     (home / "finish").touch()
     with am.serving("serve", "--port", "0") as server, client(server) as http:

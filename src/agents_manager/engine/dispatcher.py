@@ -4,6 +4,7 @@ what a crash left."""
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
+from enum import Enum, auto
 from typing import Protocol
 
 import structlog
@@ -18,10 +19,17 @@ log = structlog.get_logger()
 SWEEP_S = 2.0
 
 
+class Progress(Enum):
+    UNDER_WAY = auto()
+    OVER = auto()
+    FORGOTTEN = auto()
+    """It counts as under way here while nobody performs it: the engine could not keep how it ended,
+    as on a full disk."""
+
+
 class Workflows(Protocol):
     async def start(self, effect_id: EffectId, attempt: int) -> None: ...
-    async def over(self, work: Sequence[tuple[EffectId, int]]) -> Mapping[EffectId, bool]: ...
-    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool: ...
+    async def look(self, work: Sequence[tuple[EffectId, int]]) -> Mapping[EffectId, Progress]: ...
     async def resume(self, effect_id: EffectId, attempt: int) -> None: ...
 
 
@@ -88,17 +96,21 @@ class Dispatcher:
         started = await self._store.read(lambda tx: tx.effects.started())
         forgotten: set[tuple[EffectId, int]] = set()
         mine = [row for row in started if self._is_mine(row)]
-        over = await self._workflows.over([(row.id, row.attempt) for row in mine])
+        found = await self._workflows.look([(row.id, row.attempt) for row in mine])
         for row in mine:
-            if row.id not in over:
-                await self._workflows.start(row.id, row.attempt)
-            elif over[row.id]:
-                await self._crashed(row.id, row.attempt, "The engine ended it before it was done.")
-            elif await self._workflows.is_forgotten(row.id, row.attempt):
-                forgotten.add((row.id, row.attempt))
-                if (row.id, row.attempt) in self._forgotten:
-                    log.warning("dispatcher.taken_up_again", effect=row.id, attempt=row.attempt)
-                    await self._workflows.resume(row.id, row.attempt)
+            match found.get(row.id):
+                case None:
+                    await self._workflows.start(row.id, row.attempt)
+                case Progress.OVER:
+                    told = "The engine ended it before it was done."
+                    await self._crashed(row.id, row.attempt, told)
+                case Progress.FORGOTTEN:
+                    forgotten.add((row.id, row.attempt))
+                    if (row.id, row.attempt) in self._forgotten:
+                        log.warning("dispatcher.taken_up_again", effect=row.id, attempt=row.attempt)
+                        await self._workflows.resume(row.id, row.attempt)
+                case Progress.UNDER_WAY:
+                    pass
         self._forgotten = frozenset(forgotten)
 
     def _admit(self, tx: Tx, now: datetime) -> list[EffectRow]:

@@ -6,15 +6,16 @@ DBOS is a process-wide singleton, so its functions are registered inside `build`
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID
+from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetWorkflowID, WorkflowStatus
 from sqlalchemy import Engine
 
 from agents_manager.domain.ids import EffectId
+from agents_manager.engine.dispatcher import Progress
 from agents_manager.flow import patience
 from agents_manager.flow.ports import Perform
 
@@ -23,6 +24,9 @@ T = TypeVar("T")
 APPLICATION_VERSION = "am-1"
 WORKFLOW = "effect.v1"
 CLOSE_S = 5.0
+RECOVERY_S = 60.0
+"""How long the engine may take to begin with what was under way at its launch, one after the
+other."""
 _OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 _ACTIVE = frozenset({"PENDING", "ENQUEUED", "DELAYED"})
 
@@ -62,13 +66,18 @@ class Durable:
         self._answers = answers
         self._me = executor_id
         self._live: dict[asyncio.Task[Any], str] = {}
+        self._recovered_by = float("-inf")
+        self._begun: set[str] = set()
+        """Until then."""
         self._workflow = DBOS.workflow(name=WORKFLOW)(self._make())
 
     def _make(self) -> Callable[[str, int], Awaitable[None]]:
         async def effect(effect_id: str, attempt: int) -> None:
             task = asyncio.current_task()
             assert task is not None
-            self._live[task] = workflow_id(EffectId(effect_id), attempt)
+            workflow = self._live[task] = workflow_id(EffectId(effect_id), attempt)
+            if asyncio.get_running_loop().time() < self._recovered_by:
+                self._begun.add(workflow)
             try:
                 steps = RecordedSteps(self._answers)
                 await self._perform(EffectId(effect_id), attempt, steps)
@@ -83,6 +92,7 @@ class Durable:
 
     def launch(self) -> None:
         """Must be called inside the running loop: workflows run on it."""
+        self._recovered_by = asyncio.get_running_loop().time() + RECOVERY_S
         DBOS.launch()
 
     async def start(self, effect_id: EffectId, attempt: int) -> None:
@@ -90,26 +100,28 @@ class Durable:
         with SetWorkflowID(workflow_id(effect_id, attempt)):
             await DBOS.start_workflow_async(cast("Any", self._workflow), effect_id, attempt)
 
-    async def over(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, bool]:
-        """Whether each of those that are known is over, by one look at all of them."""
+    async def look(self, work: Sequence[tuple[EffectId, int]]) -> dict[EffectId, Progress]:
+        """How each of those that are known stands, by one look at all of them."""
         if not work:
             return {}
         names = {workflow_id(effect_id, attempt): effect_id for effect_id, attempt in work}
+        before = set(self._live.values())
         found = await DBOS.list_workflows_async(
             workflow_ids=list(names), load_input=False, load_output=False
         )
-        return {names[one.workflow_id]: one.status not in _ACTIVE for one in found}
+        live = before.union(self._live.values())
+        return {names[one.workflow_id]: self._stands(one, live) for one in found}
 
-    async def is_forgotten(self, effect_id: EffectId, attempt: int) -> bool:
-        """Whether it counts as under way here while nobody performs it: the engine could not keep
-        how it ended, as on a full disk."""
-        workflow = workflow_id(effect_id, attempt)
-        if workflow in self._live.values():
-            return False
-        status = await DBOS.get_workflow_status_async(workflow)
-        if status is None or status.executor_id != self._me or status.status != "PENDING":
-            return False
-        return workflow not in self._live.values()
+    def _stands(self, one: WorkflowStatus, live: Collection[str]) -> Progress:
+        if one.status not in _ACTIVE:
+            return Progress.OVER
+        if one.workflow_id in live or one.executor_id != self._me or one.status != "PENDING":
+            return Progress.UNDER_WAY
+        # Else it would be performed twice: by who takes it up again, and by the engine's recovery.
+        recovering = asyncio.get_running_loop().time() < self._recovered_by
+        if recovering and one.workflow_id not in self._begun:
+            return Progress.UNDER_WAY
+        return Progress.FORGOTTEN
 
     async def resume(self, effect_id: EffectId, attempt: int) -> None:
         """Steps that are done are not done again."""
