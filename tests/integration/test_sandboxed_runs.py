@@ -256,13 +256,14 @@ async def test_nothing_of_it_is_left(world: World, how: str) -> None:
     assert view.run is not None
     folder = world.s.jobs_dir / view.run.id / "1"
     await asyncio.to_thread(eventually, lambda: "ready" in _text(folder / "output"))
-    assert len(processes_of(view.run.id)) > 4
+    run_id = view.run.id
+    await asyncio.to_thread(eventually, lambda: len(processes_of(run_id)) > 4)
     if how == "stopped":
         await world.s.runners.stop(folder)
         assert "asked" in _text(folder / "output")
     else:
         os.kill(json.loads((folder / "runner.json").read_text())["pid"], signal.SIGKILL)
-    await asyncio.to_thread(eventually, lambda: processes_of(view.runs[0].id) == [])
+    await asyncio.to_thread(eventually, lambda: processes_of(run_id) == [])
 
 
 def _text(file: Path) -> str:
