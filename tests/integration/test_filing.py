@@ -7,7 +7,7 @@ import pytest
 
 from agents_manager.domain.task import ArtifactType, Task
 from agents_manager.errors import Conflict, DocumentNotFound, InvalidInput, WorkspaceInUse
-from agents_manager.flow import artifacts, filing
+from agents_manager.flow import artifacts, filing, tasks
 from agents_manager.flow.ports import FiledAs, Tx
 from tests import repos
 from tests.repos import own_home, run
@@ -165,6 +165,8 @@ async def test_it_is_refused_while_an_agent_works(world: World) -> None:
     with pytest.raises(WorkspaceInUse, match="An agent works in"):
         await world.s.workspaces.file_away(world.repo, branch, file, replace=False)
     assert run(world.repo, "log", "--format=%s", f"main..{branch}") == ""
+    await tasks.move(world.s, task.id, ANN, to="cancelled")
+    await world.until(task, "cancelled")
 
 
 async def test_never_on_the_base(world: World) -> None:
