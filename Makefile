@@ -7,7 +7,7 @@ BENCH_STAMP := .venv-bench/.ready
 COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-strip-extras --no-emit-index-url --no-header --upgrade pyproject.toml --extra dev
 
-.PHONY: demo run web test test-agents test-github test-telegram test-mcp test-web test-docs test-hosts test-install wheel check prove soak bench setup lock notices clean
+.PHONY: demo run web test test-agents test-github test-telegram test-mcp test-web test-docs test-hosts test-install test-repositories wheel check prove soak bench setup lock notices clean
 
 demo: web
 	$(BIN)/am demo
@@ -23,10 +23,11 @@ web: setup
 test: web
 	$(BIN)/python scripts/test.py $(LANES)
 
-# Real agents against a scripted model; the first time it fetches 2.5 GB of them into .agents/.
+# Real agents against a scripted model; the first time it fetches 2.5 GB of them into .agents/. It writes the
+# tables of docs/concepts/retries.md.
 test-agents: setup
 	$(BIN)/python scripts/install_agents.py
-	AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
+	AM_KEEP_STREAMS=1 AM_TEST_PROFILES=1 AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/real_agents \
 		tests/contract/test_agents.py tests/integration/test_acp_driver.py tests/integration/test_permissions.py \
 		tests/agents
 
@@ -70,6 +71,11 @@ wheel: web
 # That wheel in empty environments, by pip and by uv, and the first five minutes with it; about three minutes.
 test-install: wheel
 	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/install
+
+# Seven real repositories with default settings, as you and, for root, as a plain user: am init, a task,
+# checks, a review and a merge in each. The first time it fetches pnpm and Bun into .repository-tools/.
+test-repositories: wheel
+	AM_SLOW_TESTS=all $(BIN)/python -m pytest -q tests/repositories
 
 check: setup
 	$(BIN)/python scripts/test.py check

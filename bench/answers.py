@@ -15,9 +15,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypedDict
 
-from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import END, START, StateGraph
-from langgraph.types import Command, interrupt
+from langgraph.checkpoint.sqlite import SqliteSaver  # pyright: ignore[reportMissingImports]
+from langgraph.graph import END, START, StateGraph  # pyright: ignore[reportMissingImports]
+from langgraph.types import Command, interrupt  # pyright: ignore[reportMissingImports]
 
 from agents_manager import bootstrap
 from agents_manager.domain.ids import RunId, TaskId
@@ -57,7 +57,7 @@ async def _run() -> list[Row]:
                     alike.append(_theirs(same_promise, batch))
                     shipped.append(_theirs(as_shipped, batch))
     return [
-        _row("question, answer, resume effect", ours, alike, "LangGraph"),
+        _row("question and answer committed, no agent", ours, alike, "LangGraph"),
         _row("the same, LangGraph as it ships", ours, shipped, "LangGraph, synchronous=FULL"),
     ]
 

@@ -11,7 +11,7 @@ from agents_manager.domain.task import Project
 from agents_manager.flow import agents, tasks
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.settings import Settings
-from bench.places import ANN
+from bench.places import ANN, QUESTION
 
 PATIENCE_S = 300.0
 
@@ -22,6 +22,13 @@ git add made.txt
 git commit --quiet --message="Add some words"
 printf 'I made a file.\\n<<<OUTCOME:pr_ready>>>\\n<<<END_PAYLOAD>>>\\n'
 """
+ASKS = f"""#!/bin/sh
+echo "I need to know something."
+echo '<<<OUTCOME:needs_info>>>'
+echo '{json.dumps(QUESTION)}'
+echo '<<<END_PAYLOAD>>>'
+"""
+"""Asks one question whenever it runs."""
 SLEEPS = """#!/bin/sh
 exec sleep 600
 """
@@ -38,13 +45,16 @@ def install(settings: Settings, program: str, at_once: int) -> Path:
 
 
 def configure(settings: Settings, agent: Mapping[str, Any], at_once: int) -> None:
+    """Makes it the agent of all runs; other settings stay as they are."""
     settings.home.mkdir(parents=True, exist_ok=True)
+    file = settings.home / "config.json"
+    before = json.loads(file.read_text()) if file.exists() else {}
     config = {
         "defaultAgentType": "measured",
         "agents": {"measured": agent},
         "limits": {"host": at_once},
     }
-    (settings.home / "config.json").write_text(json.dumps(config))
+    file.write_text(json.dumps({**before, **config}))
 
 
 async def project_of(s: Services, repo: Path) -> Project:

@@ -48,7 +48,7 @@ async def _run() -> list[Row]:
     few, many = (quantile(times[5:], 0.5) for times in taken)
     return [
         Row(
-            name=f"the prompt after {SIZES[1]:,} events ({len(told):,} characters)",
+            name=f"function: the prompt after {SIZES[1]:,} events ({len(told):,} characters)",
             ours=f"{many:.1f} ms",
             beside=f"{few:.1f} ms ({SIZES[0]} events)",
             ratio=many / few,

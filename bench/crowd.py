@@ -14,9 +14,6 @@ from sqlalchemy import Connection, Table
 
 from agents_manager import bootstrap
 from agents_manager.api import auth
-from agents_manager.api.app import build
-from agents_manager.api.doors import doors
-from agents_manager.api.stream import Feed
 from agents_manager.bootstrap import Program
 from agents_manager.domain import event
 from agents_manager.domain.ids import ProjectId, TaskId
@@ -29,10 +26,12 @@ from agents_manager.flow.runs.verdict import Verdict
 from agents_manager.settings import Settings
 from agents_manager.store import schema
 from agents_manager.store.columns import UtcTime
+from bench import programs
 from bench.places import ANN, ANSWER, QUESTION, git, place
+from bench.programs import Server
+from bench.world import observed
 
 PROJECTS = 5
-PORT = 4100
 MINUTES = 15
 """Between two tasks."""
 BLOCK = 1_000
@@ -42,12 +41,18 @@ BLOCK = 1_000
 @dataclass(frozen=True)
 class Place:
     program: Program
-    api: httpx.AsyncClient
+    token: str
     project: ProjectId
     task: TaskId
     """One that waits for an answer."""
     middle: TaskId
     """One that is deep in the list, and finished."""
+
+
+@dataclass(frozen=True)
+class Served(Place):
+    server: Server
+    api: httpx.AsyncClient
 
 
 @asynccontextmanager
@@ -71,14 +76,23 @@ async def filled(
                 with program.database.engines.writer.begin() as connection:
                     connection.exec_driver_sql("ANALYZE")
             token = await auth.ensure_owner_token(program, "ann")
-            app = build(s, Feed(s.store, program.database.watch), doors("127.0.0.1", PORT))
-            async with httpx.AsyncClient(
-                transport=httpx.ASGITransport(app),
-                base_url=f"http://127.0.0.1:{PORT}",
-                headers={"Authorization": f"Bearer {token}"},
-            ) as api:
-                middle = TaskId(f"{done}.{(finished + waiting) // 2:06}")
-                yield Place(program, api, project.id, asking, middle)
+            middle = TaskId(f"{done}.{(finished + waiting) // 2:06}")
+            yield Place(program, token, project.id, asking, middle)
+            observed.levels_on(program)
+
+
+@asynccontextmanager
+async def served(where: Place) -> AsyncIterator[Served]:
+    """With `am serve` on the database, and a client that keeps its connection."""
+    settings = where.program.settings
+    with programs.serve(settings.home, settings.database_url) as server:
+        async with httpx.AsyncClient(
+            base_url=server.address,
+            headers={"Authorization": f"Bearer {where.token}"},
+            timeout=60,
+            trust_env=False,
+        ) as api:
+            yield Served(**vars(where), server=server, api=api)
 
 
 # ------------------------------------------------------------------------------ what is copied

@@ -1,7 +1,8 @@
 """Do more machines do more? Waiting-bound work, as that of agents is, for one, two and four hosts,
 each a real `am worker` in a network of its own, with a database and a remote between them. First
 how many tasks a minute can be merged, then how long an idle host takes to begin, and how many
-effects four of them perform when nothing waits."""
+effects four of them perform when nothing waits. Agents work in the default sandbox, in which they
+also write to a folder that all hosts share."""
 
 import asyncio
 import tempfile
@@ -14,7 +15,7 @@ from agents_manager.domain.ids import TaskId
 from agents_manager.store import schema
 from bench import commands
 from bench.rows import Row, quantile
-from tests.netns.looks import stints
+from bench.world import observed
 from tests.netns.network import NotHere
 from tests.netns.rig import Desk, desk, rig, until
 
@@ -29,8 +30,8 @@ AT_ONCE = 24
 GOAL = 3.5
 
 AGENT = """
-echo "$AM_TASK_ID $AM_RUN_ID $(date +%s.%N) begun" >> "$HOME/agents"
-sleep "$(cat '{seconds}')"
+echo "$AM_TASK_ID $(date +%s.%N)" >> '{shared}/begun'
+sleep "$(cat '{shared}/seconds')"
 echo "Some words." > "$AM_TASK_ID.txt"
 git add .
 git commit --quiet --message="Add some words"
@@ -47,8 +48,11 @@ def run() -> list[Row]:
 
 
 async def _asked(folder: Path) -> list[Row]:
-    seconds = folder / "seconds"
-    with rig(folder, AGENT.replace("{seconds}", str(seconds))) as made:
+    shared = folder / "shared"
+    shared.mkdir()
+    seconds = shared / "seconds"
+    sandbox = {"write": [str(shared)]}
+    with rig(folder, AGENT.replace("{shared}", str(shared)), sandbox) as made:
         async with desk(made) as somebody:
             rates: list[float] = []
             for number in HOSTS:
@@ -59,8 +63,10 @@ async def _asked(folder: Path) -> list[Row]:
                 seconds.write_text(str(WAIT_S))
                 rates.append(await _mergeable(somebody, number * CAPACITY * ROUNDS))
             seconds.write_text("0")
-            begins = await _beginnings(somebody)
-            return [*_shared(rates), begins, await _nothing_waits(somebody)]
+            begins = await _beginnings(somebody, shared / "begun")
+            rows = [*_shared(rates), begins, await _nothing_waits(somebody)]
+            observed.levels_on(somebody.program)
+            return rows
 
 
 async def _mergeable(team: Desk, number: int) -> float:
@@ -87,21 +93,23 @@ def _shared(rates: list[float]) -> list[Row]:
     return rows
 
 
-async def _beginnings(team: Desk) -> Row:
+async def _beginnings(team: Desk, begun: Path) -> Row:
     """From before the order until the agent does something, one at a time on idle hosts."""
     taken: list[float] = []
     for _ in range(ORDERS):
         before = time.time()
         [task] = await team.order(1)
-        taken.append(await _began(team, task) - before)
+        taken.append(await _began(begun, task) - before)
         await commands.mergeable(team.s, [task])
     p50, p95 = (f"{quantile(taken, share) * 1000:,.0f} ms" for share in (0.5, 0.95))
     return Row(name=f"order -> agent on one of {HOSTS[-1]} idle hosts", ours=f"{p50}, p95 {p95}")
 
 
-async def _began(team: Desk, task: TaskId) -> float:
+async def _began(begun: Path, task: TaskId) -> float:
     async def look() -> list[float]:
-        return [stint.begun for stint in stints(team.rig) if stint.task == task]
+        text = await asyncio.to_thread(begun.read_text)
+        lines = (line.split() for line in text.splitlines())
+        return [float(time) for each, time in lines if each == task]
 
     return min(await until(look, "an agent at work"))
 

@@ -116,8 +116,8 @@ async def _absorb(where: Place) -> float:
 
 
 QUESTIONS: dict[str, Callable[[Place], Awaitable[float]]] = {
-    "what a run is told is chosen": _recall,
-    "what a run found out is kept": _absorb,
+    "function: what a run is told is chosen": _recall,
+    "function: what a run found out is kept": _absorb,
 }
 
 
@@ -163,8 +163,7 @@ async def filled(size: int) -> AsyncIterator[Place]:
             new = tasks.NewTask(title="Add auth", pipeline="simple")
             task = await tasks.create(s, project, new, ANN)
             await tasks.move(s, task.id, ANN)
-            started = await s.store.read(lambda tx: tx.runs.live(task.id))
-            assert started is not None
+            (started,) = await s.store.read(lambda tx: tx.runs.live(task.id))
             first = min(size, WRITTEN)
             await s.store.write(lambda tx: _add(tx, project, started, first))
             _copies(program, first, size // first)

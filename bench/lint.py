@@ -35,7 +35,7 @@ def run() -> list[Row]:
         share = share or seconds / size
         rows += [
             Row(
-                name=f"lint, {len(graph.statuses)} statuses",
+                name=f"function: lint, {len(graph.statuses)} statuses",
                 ours=f"{seconds * 1000:.1f} ms",
                 beside=f"{share * size * 1000:.1f} ms (as {SIZES[0]} statuses, so many times)",
                 ratio=seconds / size / share,
@@ -43,7 +43,7 @@ def run() -> list[Row]:
                 met=seconds <= GOAL_S if size == SIZES[-1] else None,
             ),
             Row(
-                name=f"decide, {len(graph.statuses)} statuses",
+                name=f"function: decide, {len(graph.statuses)} statuses",
                 ours=f"{decision * 1e6:.1f} µs",
                 beside=f"{smallest * 1e6:.1f} µs ({SIZES[0]} statuses)",
                 ratio=decision / smallest,

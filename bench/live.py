@@ -2,14 +2,18 @@
 the growth of the server by each such run, and what stands beside the binaries of Codex and Claude
 Code, which wait for a model that says nothing.
 
-By RSS, which counts a page again for every process that shares it. PSS stands beside: there each
-has its share, so that the numbers add up to what the machine has less."""
+At the sandbox level that the machine has by default, and without a sandbox. What is compared with
+the goal is PSS, in which processes that share a page have a part of it each, so that the numbers
+add up to what the machine has less. RSS, which counts such a page for every process, stands
+beside."""
 
 import asyncio
+import json
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +21,8 @@ import psutil
 from codex_cli_bin import bundled_codex_path
 
 from agents_manager import bootstrap
+from agents_manager.domain.run import UNSANDBOXED
+from agents_manager.sandbox.levels import probe
 from agents_manager.settings import Settings
 from agents_manager.testing.scripted_model import (
     CODEX_KEY,
@@ -31,6 +37,8 @@ from bench.places import place
 from bench.rows import Row
 
 RUNS = 20
+AGENTS = 4
+"""Runs of a real agent at a time. The program that forks runners is one for all of them."""
 SETTLE_S = 3.0
 PATIENCE_S = 60.0
 GOAL_PROGRAM_MB = 12
@@ -53,16 +61,25 @@ def run() -> list[Row]:
             "env": [CODEX_KEY],
         }
         claude = {"adapter": "claude-code", "model": "claude-sonnet-4-5"}
-        return [
-            *asyncio.run(_programs()),
-            asyncio.run(_beside(model, "Codex", codex, "codex", GOAL_PROGRAM_MB)),
-            asyncio.run(_beside(model, "Claude Code", claude, "claude", GOAL_CLAUDE_MB)),
-        ]
+        found = probe()
+        print(f"The default level of the sandbox is {found.level}: {found.why}", file=sys.stderr)
+        rows: list[Row] = []
+        for level, told in ("auto", f"level {found.level}, the default"), ("none", "level none"):
+            used = level if level == UNSANDBOXED else found.level
+            rows += [replace(row, sandbox=used) for row in asyncio.run(_programs(level, told))]
+            for name, agent, program, goal in (
+                ("Codex", codex, "codex", GOAL_PROGRAM_MB),
+                ("Claude Code", claude, "claude", GOAL_CLAUDE_MB),
+            ):
+                row = _beside(model, _Measured(f"{name}, {told}", agent, program, goal), level)
+                rows.append(replace(asyncio.run(row), sandbox=used))
+        return rows
 
 
-async def _programs() -> list[Row]:
+async def _programs(level: str, told: str) -> list[Row]:
     with place() as (settings, repo):
         commands.install(settings, commands.SLEEPS, RUNS + 1)
+        _sandbox(settings, level)
         with programs.serve(settings.home) as server:
             own = psutil.Process(server.pid)
             async with bootstrap.client(settings) as program:
@@ -76,54 +93,77 @@ async def _programs() -> list[Row]:
                     await commands.start(s, project)
                 await _until(lambda: _asleep(own) == RUNS + 1)
                 grown = (_taken([own]).rss - before) / RUNS
-                taken = _taken(own.children(recursive=True))
-    each = taken.rss / (RUNS + 1)
+                family = own.children(recursive=True)
+                taken = _taken([one for one in family if _program(one) != "sleep"])
+    each = taken.pss / (RUNS + 1)
     return [
         Row(
-            name=f"a live run of a program with its runner, of {RUNS}",
-            ours=f"{each:.1f} MB",
-            beside=f"{taken.pss / (RUNS + 1):.1f} MB (PSS)",
+            name=f"a live run beside its program, of {RUNS} ({told})",
+            ours=f"{each:.1f} MB (PSS)",
+            beside=f"{taken.rss / (RUNS + 1):.1f} MB (RSS)",
             goal=f"<= {GOAL_PROGRAM_MB} MB",
             met=each <= GOAL_PROGRAM_MB,
+            timed=False,
         ),
         Row(
-            name="the server's growth by each",
+            name=f"the server's growth by each ({told})",
             ours=f"{grown:.2f} MB",
             beside=f"{before:.0f} MB (with one)",
             goal=f"<= {GOAL_SERVER_MB} MB",
             met=grown <= GOAL_SERVER_MB,
+            timed=False,
         ),
     ]
 
 
-async def _beside(
-    model: ModelServer, name: str, agent: Mapping[str, Any], binary: str, goal: int
-) -> Row:
-    """All that a run of this agent needs beside the agent's own program."""
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    name: str
+    agent: Mapping[str, Any]
+    program: str
+    goal: int
+
+
+async def _beside(model: ModelServer, measured: _Measured, level: str) -> Row:
+    """What each of some runs of this agent needs beside the agent's own program."""
     seen = len(model.requests(SCENARIO))
     with place() as (settings, repo):
-        commands.configure(settings, agent, 1)
+        commands.configure(settings, measured.agent, AGENTS)
+        _sandbox(settings, level)
         with programs.serve(settings.home) as server:
             own = psutil.Process(server.pid)
-            await _start_one(settings, repo)
-            model.wait_for(SCENARIO, lambda all: any(r.state == "hanging" for r in all[seen:]))
+            await _start_some(settings, repo)
+            model.wait_for(
+                SCENARIO, lambda all: sum(r.state == "hanging" for r in all[seen:]) == AGENTS
+            )
             await asyncio.sleep(SETTLE_S)
             family = own.children(recursive=True)
-            theirs = _taken([one for one in family if _program(one) == binary])
-            ours = _taken([one for one in family if _program(one) != binary])
+            theirs = _taken([one for one in family if _program(one) == measured.program])
+            ours = _taken([one for one in family if _program(one) != measured.program])
+    each = ours.pss / AGENTS
     return Row(
-        name=f"a live run of {name}, beside its program",
-        ours=f"{ours.rss:.1f} MB",
-        beside=f"{ours.pss:.1f} MB (PSS), {theirs.rss:.0f} MB ({binary})",
-        goal=f"<= {goal} MB",
-        met=ours.rss <= goal,
+        name=f"a live run of {measured.name}, beside its program, of {AGENTS}",
+        ours=f"{each:.1f} MB (PSS)",
+        beside=(
+            f"{ours.rss / AGENTS:.1f} MB (RSS), {theirs.rss / AGENTS:.0f} MB ({measured.program})"
+        ),
+        goal=f"<= {measured.goal} MB",
+        met=each <= measured.goal,
+        timed=False,
     )
 
 
-async def _start_one(settings: Settings, repo: Path) -> None:
+def _sandbox(settings: Settings, level: str) -> None:
+    file = settings.home / "config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps({**config, "sandbox": {"level": level}}))
+
+
+async def _start_some(settings: Settings, repo: Path) -> None:
     async with bootstrap.client(settings) as program:
         project = await commands.project_of(program.services, repo)
-        await commands.start(program.services, project)
+        for _ in range(AGENTS):
+            await commands.start(program.services, project)
 
 
 async def _until(ready: Callable[[], bool]) -> None:

@@ -35,7 +35,7 @@ GOAL_READY_S = 3.0
 
 PRINTS = """#!/bin/sh
 n=0
-until [ -e {finish} ]; do n=$((n+1)); echo "line $n"; sleep 1; done
+until [ -e {told}/finish ]; do n=$((n+1)); echo "line $n"; sleep 1; done
 printf '<<<OUTCOME:no_changes>>>\\n{{"reason": "It is there."}}\\n<<<END_PAYLOAD>>>\\n'
 """
 
@@ -43,11 +43,13 @@ printf '<<<OUTCOME:no_changes>>>\\n{{"reason": "It is there."}}\\n<<<END_PAYLOAD
 async def live(where: Place) -> list[Row]:
     """The rows of a server at work, and of the same after `kill -9`."""
     settings = where.program.settings
-    finish = settings.home / "finish"
-    commands.install(settings, PRINTS.format(finish=finish), RUNS)
+    told = settings.home.parent / "told"
+    told.mkdir()
+    finish = told / "finish"
+    commands.install(settings, PRINTS.format(told=told), RUNS)
     file = settings.home / "config.json"
-    # What is measured is the server, and thousands of questions are years old.
-    more = {"sandbox": {"level": "none"}, "reminders": {"enabled": False}}
+    # In their sandbox, agents see little more than their workspace.
+    more = {"sandbox": {"read": [str(told)]}}
     file.write_text(json.dumps({**json.loads(file.read_text()), **more}))
     if not webbuild.is_current(webbuild.CHECKOUT):
         webbuild.build(webbuild.CHECKOUT)  # Without it a server is not ready.
@@ -144,7 +146,7 @@ async def _followed(where: Place, server: Server, working: Sequence[TaskId]) -> 
 
 
 async def _listen(where: Place, server: Server, working: Sequence[TaskId]) -> Heard:
-    s, bearer = where.program.services, where.api.headers["Authorization"]
+    s, bearer = where.program.services, f"Bearer {where.token}"
     own = psutil.Process(server.pid)
     everybody = [Follower(working[n % RUNS] if n % 2 else None) for n in range(FOLLOWERS)]
     following = [asyncio.create_task(one.follow(server.address, bearer)) for one in everybody]

@@ -1,4 +1,4 @@
-"""What is measured on: a home of its own, a small repository, a task that asks."""
+"""What is measured on: a temporary data directory, a repository, a task that asks."""
 
 import json
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agents_manager.domain.task import Actor, ActorType
 from agents_manager.settings import Settings
+from bench.world import observed
 
 ANN = Actor(type=ActorType.USER, name="ann", via="bench", admin=True)
 
@@ -24,22 +25,13 @@ QUESTION = {
 }
 ANSWER = {"answers": [{"question_id": "q1", "option": "REST"}]}
 
-ASKS = """Asks one question whenever it is run.
-
-```agent-script
-implement:
-  - - say: thinking
-    - ask: {question: "REST or GraphQL?", options: [{label: REST, recommended: true}, GraphQL]}
-```
-"""
-
-
 FILES_A_FOLDER = 100
 
 
 @contextmanager
 def place(files: int = 1) -> Generator[tuple[Settings, Path]]:
-    """Settings with an empty home, and a repository with one commit; both gone afterwards."""
+    """Settings with an empty data directory, and a repository with one commit. Both are removed
+    afterwards, when the sandbox levels of all runs have been noted."""
     with tempfile.TemporaryDirectory(prefix="am-bench-", ignore_cleanup_errors=True) as folder:
         repo = Path(folder, "repo")
         repo.mkdir()
@@ -59,7 +51,9 @@ def place(files: int = 1) -> Generator[tuple[Settings, Path]]:
         # Questions that are copied are years old, and a server would remind of thousands.
         config = {"defaultAgentType": "scripted", "reminders": {"enabled": False}}
         (home / "config.json").write_text(json.dumps(config))
-        yield Settings(home, None), repo
+        settings = Settings(home, None)
+        yield settings, repo
+        observed.runs_in(home)
 
 
 def git(repo: Path, *arguments: str) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from bench.world import observed
+
 AM = str(Path(sys.executable).with_name("am"))
 READY_S = 120.0
 
@@ -46,6 +48,7 @@ def serve(home: Path, database_url: str | None = None) -> Generator[Server]:
                 raise RuntimeError("am serve did not get ready")
             time.sleep(0.01)
         address = f"http://127.0.0.1:{port}"
+        observed.server()
         yield Server(process.pid, time.monotonic() - begun, address, begun)
     finally:
         _end(process)

@@ -1,7 +1,7 @@
-"""How long from an answer until the agent's process is there, in one process and from a command
-beside a running server? Files tell: the runner makes `stderr` right before it forks the agent, and
-the first words go into `output`. A file bears the time of the last tick, so a tick is added.
-"""
+"""How long does an agent take to start after an answer, in the process that took the answer and
+from a command beside a running server? The agent is a shell script in the default sandbox. The
+runner makes the file `stderr` right before it starts the sandbox, and the agent's output goes to
+`output`. A file bears the time of the last clock tick, so a tick is added."""
 
 import asyncio
 import time
@@ -12,10 +12,11 @@ from pathlib import Path
 from agents_manager import bootstrap
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.task import Task
-from agents_manager.flow import prompts, tasks
+from agents_manager.flow import prompts
 from agents_manager.flow.ports import Services
-from bench import programs
-from bench.places import ANN, ANSWER, ASKS, place
+from agents_manager.settings import Settings
+from bench import commands, programs
+from bench.places import ANN, ANSWER, place
 from bench.rows import Row, quantile
 
 ANSWERS = 25
@@ -31,8 +32,8 @@ class Started:
     """Seconds from the answer until each was there."""
 
     commit: float
+    sandbox: float
     agent: float
-    words: float
 
 
 def run() -> list[Row]:
@@ -41,6 +42,7 @@ def run() -> list[Row]:
 
 async def _in_process() -> list[Row]:
     with place() as (settings, repo):
+        commands.install(settings, commands.ASKS, 1)
         async with bootstrap.worker(settings) as program:
             s = program.services
             task = await asking_task(s, repo)
@@ -50,8 +52,8 @@ async def _in_process() -> list[Row]:
             name=f"answer -> committed, {ANSWERS} answers",
             ours=_both([one.commit for one in found]),
         ),
-        goal_row("answer -> agent's process", [o.agent for o in found], GOAL_S),
-        Row(name="answer -> agent's first words", ours=_both([o.words for o in found])),
+        Row(name="answer -> sandbox starts", ours=_both([o.sandbox for o in found])),
+        goal_row("answer -> agent's first output", [o.agent for o in found], GOAL_S),
     ]
 
 
@@ -65,26 +67,32 @@ async def _answered(s: Services, task: Task) -> Started:
 
 
 async def _by_command() -> list[Row]:
-    with place() as (settings, repo), programs.serve(settings.home):
-        async with bootstrap.client(settings) as program:
-            s = program.services
-            task = await asking_task(s, repo)
-            found = [await _commanded(s, task, settings.home) for _ in range(COMMANDS + 1)][1:]
+    with place() as (settings, repo):
+        commands.install(settings, commands.ASKS, 1)
+        with programs.serve(settings.home):
+            found = await _all_commanded(settings, repo)
     return [
         Row(
             name=f"am prompt answer -> committed, {COMMANDS} times",
             ours=_both([one.commit for one in found]),
         ),
         goal_row(
-            "another process's commit -> agent's process",
+            "another process's commit -> agent's first output",
             [one.agent - one.commit for one in found],
             GOAL_FOREIGN_S,
         ),
         Row(
-            name="am prompt answer -> agent's process",
+            name="am prompt answer -> agent's first output",
             ours=_both([one.agent for one in found]),
         ),
     ]
+
+
+async def _all_commanded(settings: Settings, repo: Path) -> list[Started]:
+    async with bootstrap.client(settings) as program:
+        s = program.services
+        task = await asking_task(s, repo)
+        return [await _commanded(s, task, settings.home) for _ in range(COMMANDS + 1)][1:]
 
 
 async def _commanded(s: Services, task: Task, home: Path) -> Started:
@@ -103,17 +111,15 @@ async def _started(s: Services, task: Task, begun: float, committed: float) -> S
     job = s.jobs_dir / run.id / "1"
     return Started(
         commit=committed - begun,
-        agent=_written(job / "stderr") - begun,
-        words=_written(job / "output") - begun,
+        sandbox=_written(job / "stderr") - begun,
+        agent=_written(job / "output") - begun,
     )
 
 
 async def asking_task(s: Services, repo: Path) -> Task:
-    project = await tasks.add_project(s, repo, None, None)
-    new = tasks.NewTask(title="Asks", description=ASKS, pipeline="simple")
-    task = await tasks.create(s, project, new, ANN)
-    await tasks.move(s, task.id, ANN)
-    return task
+    """A task whose agent is the installed one, which asks."""
+    task_id = await commands.start(s, await commands.project_of(s, repo))
+    return await s.store.read(lambda tx: tx.tasks.get(task_id))
 
 
 async def question(s: Services, task: Task) -> Prompt:

@@ -1,5 +1,6 @@
 """Do a page of tasks, one task with its *why*, and events take longer when there are many tasks?
-100,000 beside 100, asked in turns by the functions that the routes call, and once over HTTP."""
+100,000 beside 100, asked in turns: over HTTP as clients do, and by the functions that the routes
+call, whose times are not covered by those of HTTP."""
 
 import asyncio
 import time
@@ -9,7 +10,7 @@ from contextlib import AsyncExitStack
 from agents_manager.domain.ids import ProjectId
 from agents_manager.flow import views
 from agents_manager.flow.ports import Tx
-from bench.crowd import Place, filled
+from bench.crowd import Served, filled, served
 from bench.places import ANN
 from bench.rows import Row, quantile
 
@@ -29,7 +30,10 @@ def run() -> list[Row]:
 async def _run() -> list[Row]:
     async with AsyncExitStack() as stack:
         places = [
-            await stack.enter_async_context(filled(size - WAITING, WAITING)) for size in SIZES
+            await stack.enter_async_context(
+                served(await stack.enter_async_context(filled(size - WAITING, WAITING)))
+            )
+            for size in SIZES
         ]
         rows: list[Row] = []
         for name, ask in QUESTIONS.items():
@@ -63,7 +67,7 @@ def _told(times: Sequence[float]) -> str:
 # ------------------------------------------------------------------------------ what is asked
 
 
-def _read(fn: Callable[[Tx, Place], object]) -> Callable[[Place], Awaitable[object]]:
+def _read(fn: Callable[[Tx, Served], object]) -> Callable[[Served], Awaitable[object]]:
     return lambda where: where.program.services.store.read(lambda tx: fn(tx, where))
 
 
@@ -73,39 +77,45 @@ def _page(
     assert tx.tasks.page(project=project, status=status, after=after, limit=PAGE)
 
 
-def _view(tx: Tx, where: Place) -> None:
+def _view(tx: Tx, where: Served) -> None:
     seen = views.task(tx, where.program.services, where.task, ANN)
     assert "REST or GraphQL?" in seen.why
 
 
-def _feed(tx: Tx, _: Place) -> None:
+def _feed(tx: Tx, _: Served) -> None:
     assert len(tx.events.after(tx.events.last_id() - 50, task=None, limit=100)) == 50
 
 
-def _events(tx: Tx, where: Place) -> None:
+def _events(tx: Tx, where: Served) -> None:
     assert tx.events.of_task(where.task, after_seq=0, limit=101)
 
 
-def _inbox(tx: Tx, _: Place) -> None:
+def _inbox(tx: Tx, _: Served) -> None:
     assert len(views.inbox(tx).items) == WAITING
 
 
-async def _over_http(where: Place) -> None:
-    response = await where.api.get(
-        "/api/v1/tasks", params={"project": where.project, "limit": PAGE}
-    )
-    assert response.status_code == 200
+def _get(path: Callable[[Served], str]) -> Callable[[Served], Awaitable[object]]:
+    async def ask(where: Served) -> None:
+        response = await where.api.get(f"/api/v1{path(where)}")
+        assert response.status_code == 200, response.text
+
+    return ask
 
 
-QUESTIONS: dict[str, Callable[[Place], Awaitable[object]]] = {
-    "page of all tasks": _read(lambda tx, _: _page(tx)),
-    "page deep in the list": _read(lambda tx, where: _page(tx, after=where.middle)),
-    "page of a project": _read(lambda tx, where: _page(tx, where.project)),
-    "page of a project, done": _read(lambda tx, where: _page(tx, where.project, "done")),
-    "page of a status": _read(lambda tx, _: _page(tx, status="needs_info")),
-    "a task with its why": _read(_view),
-    "events of a task": _read(_events),
-    "newest events of all": _read(_feed),
-    "inbox": _read(_inbox),
-    "GET /tasks of a project": _over_http,
+QUESTIONS: dict[str, Callable[[Served], Awaitable[object]]] = {
+    "GET /tasks": _get(lambda _: f"/tasks?limit={PAGE}"),
+    "GET /tasks of a project": _get(lambda where: f"/tasks?limit={PAGE}&project={where.project}"),
+    "GET /tasks, deep in the list": _get(lambda at: f"/tasks?limit={PAGE}&cursor={at.middle}"),
+    "GET /tasks/{id}": _get(lambda where: f"/tasks/{where.task}"),
+    "GET /tasks/{id}/events": _get(lambda where: f"/tasks/{where.task}/events"),
+    "GET /prompts": _get(lambda _: "/prompts"),
+    "function: page of all tasks": _read(lambda tx, _: _page(tx)),
+    "function: page deep in the list": _read(lambda tx, where: _page(tx, after=where.middle)),
+    "function: page of a project": _read(lambda tx, where: _page(tx, where.project)),
+    "function: page of a project, done": _read(lambda tx, at: _page(tx, at.project, "done")),
+    "function: page of a status": _read(lambda tx, _: _page(tx, status="needs_info")),
+    "function: a task with its why": _read(_view),
+    "function: events of a task": _read(_events),
+    "function: newest events of all": _read(_feed),
+    "function: inbox": _read(_inbox),
 }

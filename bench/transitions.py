@@ -48,7 +48,7 @@ async def _run() -> list[Row]:
     own, other = statistics.median(ours[1:]), statistics.median(theirs[1:])
     return [
         Row(
-            name="transitions with an effect each",
+            name="function: transitions with an effect each",
             ours=f"{MOVES / own:,.0f} /s",
             beside=f"{MOVES / other:,.0f} /s (bare SQLite)",
             ratio=other / own,

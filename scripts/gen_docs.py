@@ -36,8 +36,19 @@ EXAMPLES: dict[str, Any] = {
     "comment.added.text": "Use the helper.",
     "comment.resolved.resolved": True,
     "comments": [],
+    "agent.connections_blocked.places": ["models.example.com:443"],
+    "agent.connections_blocked.reasons": ["the name is not on the list"],
     "agent.retry_scheduled.number": 1,
+    "agent.tool_use.name": "Bash",
+    "agent.tool_use.ok": True,
+    "agent.tool_use.summary": "pytest -q",
     "cost_usd": 0.12,
+    "workspace.files_copied.paths": [".env"],
+    "workspace.files_copied.refused": ["key.pem is tracked"],
+    "workspace.torn_down.commands": ["docker compose down"],
+    "workspace.torn_down.failed": None,
+    "git.products_left_out.more": 0,
+    "git.products_left_out.paths": ["__pycache__/", "web/node_modules/"],
     "git.work_left.heads": ["agent/add-search-1a2b3c4d at 5e6f7a8b"],
     "project.clone_failed.host": "rack-2",
     "project.clone_failed.reason": "It could not be cloned from /srv/shop.git: no such folder.",
@@ -119,9 +130,16 @@ EXAMPLES: dict[str, Any] = {
     "status.rolled_back.to": "pr_review",
     "summary": "Which colour?",
     "text": "The search box is in use.",
+    "task.closed_unmerged.commits": ["8d3f0c1e Add search"],
+    "task.not_started.reason": 'It depends on "Add tags" (Cancelled), which was cancelled.',
+    "task.start_waits.reason": 'It starts when "Add tags" (In progress) is finished.',
+    "task.start_waits.tasks": ["Add tags"],
     "task.stranded.reason": "It waits for a person, but nobody was asked. By hand: Cancel.",
     "task.stranded.status": "needs_info",
     "title": "Add search",
+    "agent.checks_undecided.verdict": {"outcome": "pr_ready"},
+    "task.checks_decided.left_to_agent": [],
+    "task.checks_decided.skipped": ["test"],
     "workspace.lfs_pointers.reason": "git-lfs is not installed",
     "workspace.rebuilt.reason": "an unfinished rebase",
     "workspace.submodules_missing.reason": "Check them out in the project.",
@@ -457,7 +475,7 @@ def default(field: FieldInfo) -> str:
         return "required"
     value = field.get_default(call_default_factory=True)
     if isinstance(value, config_models.RetryConfig):
-        return code(value.model_dump_json())
+        return code(value.model_dump_json(by_alias=True, exclude_defaults=True))
     if value is None or isinstance(value, BaseModel):
         return ""
     return code(json.dumps(value))

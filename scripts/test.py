@@ -34,7 +34,17 @@ CHECKS = [
     [sys.executable, "scripts/notices.py"],
 ]
 
-TOGETHER = ("unit", "docs", "contract", "integration", "agents", "api", "e2e", "hostile")
+TOGETHER = (
+    "unit",
+    "docs",
+    "contract",
+    "integration",
+    "agents",
+    "api",
+    "e2e",
+    "hostile",
+    "repositories",
+)
 # Faults kill processes and measure time: one at a time. The browser of the web lane has a loop of
 # its own, beside which no other test can have one.
 ALONE = {"faults": 0, "web": 2}

@@ -9,7 +9,7 @@ import pytest
 from agents_manager import bootstrap
 from agents_manager.sandbox.levels import Found, Level, Levels
 from agents_manager.store.database import Database, open_database
-from tests import ready
+from tests import ready, sandboxes
 from tests.hosts import hosts
 from tests.machines import shared_template, shared_url
 from tests.postgres import fresh_database, postgres_url
@@ -18,6 +18,7 @@ from tests.staged_walk import shop
 from tests.two_machines import pair
 from tests.worlds import repo, world
 
+SANDBOXED = ("tests/hostile/", "sandboxed")
 SLOW = os.environ.get("AM_SLOW_TESTS") == "all"
 
 
@@ -35,6 +36,15 @@ def no_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
     on the machine."""
     nothing = Found(Level.NONE, "Tests do without.")
     monkeypatch.setattr(bootstrap, "LEVELS", Levels(lambda: nothing))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the level at which tests of the sandbox ran: it is not the same on every machine."""
+    reports = [each for kind in terminalreporter.stats.values() for each in kind]
+    if any(name in getattr(each, "nodeid", "") for each in reports for name in SANDBOXED):
+        found = sandboxes.LEVELS.found()
+        who = "root" if os.geteuid() == 0 else "a plain user"
+        terminalreporter.write_line(f"Sandbox of {who}: {found.level}. {found.why}")
 
 
 __all__ = [

@@ -24,11 +24,13 @@ from agents_manager.flow import branches, hooks, prompts, tasks
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import close, collect
 from agents_manager.flow.runs.verdict import Verdict, trouble
+from agents_manager.flow.unmerged import Consent
 from agents_manager.settings import Settings
 from tests import ready, repos
 from tests.worlds import ANN, NO_RETRIES
 
 T = TypeVar("T")
+LEAVE = Consent(leave_unmerged=True)
 
 
 class AtOnce:
@@ -159,9 +161,9 @@ class EngineWalk:
     async def _act(self, name: str, argument: Any) -> None:
         match name:
             case "start":
-                await tasks.move(self.s, self.task_id, ANN)
+                await tasks.move(self.s, self.task_id, ANN, consent=LEAVE)
             case "move":
-                await tasks.move(self.s, self.task_id, ANN, to=argument)
+                await tasks.move(self.s, self.task_id, ANN, to=argument, consent=LEAVE)
             case "outcome":
                 await self._end(argument.name, argument.payload)
             case "error":
@@ -181,7 +183,7 @@ class EngineWalk:
         for prompt in await self.s.store.read(lambda tx: tx.prompts.pending(self.task_id)):
             fits = (prompt.type is PromptType.CHOICE) is choice
             if fits and (not review or prompt.type in reviews):
-                await prompts.answer(self.s, prompt.id, raw, ANN)
+                await prompts.answer(self.s, prompt.id, raw, ANN, consent=LEAVE)
 
     async def _end(self, name: str, payload: Any) -> None:
         """The agent at work ends with an outcome, held to the registry as its output would be."""

@@ -37,6 +37,9 @@ MODES: Mapping[str, tuple[str, str]] = {
 }
 """The pipeline and the status that a run of the mode stands in."""
 
+OWN_FORM = ("claude-code", "codex")
+"""Agents that report their outcome in a form of their own."""
+
 REVIEWED: Mapping[str, Any] = {
     "id": "reviewed",
     "name": "Reviewed by an agent",
@@ -138,7 +141,9 @@ async def prompts(folder: Path) -> dict[str, str]:
     clock = Clock(later(1000))
     async with seated(folder / "home", repo, "", clock) as table:
         await table.s.store.write(lambda tx: _found_before(tx, table.s, table.project))
-        return {mode: await _prompt(table.s, table.project, mode, made_on) for mode in MODES}
+        found = {mode: await _prompt(table.s, table.project, mode, made_on) for mode in MODES}
+        endings = {f"ending-{agent}": await _ending(table.s, agent) for agent in OWN_FORM}
+        return {**found, **endings}
 
 
 def _worked(repo: Path) -> str:
@@ -164,6 +169,15 @@ async def _prompt(s: Services, project: Project, mode: str, made_on: str) -> str
     told = await s.store.read(lambda tx: tx.runs.get(mine).prompt)
     assert told is not None
     return told
+
+
+async def _ending(s: Services, agent: str) -> str:
+    """The part of the prompt that says how to end."""
+    mine = RunId("plan-run-9")
+    await s.store.write(lambda tx: tx.runs.update(mine, agent=agent))
+    await brief.brief(mine, s)
+    text = (await s.store.read(lambda tx: tx.runs.get(mine))).prompt or ""
+    return text[text.rindex("# How to end") : text.index("# Project instructions")]
 
 
 def happened(tx: Tx, project: Project, mode: str, made_on: str) -> None:

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from agents_manager.scm.clones import Clones
-from agents_manager.scm.git import Wrap
+from agents_manager.scm.sandboxed import StartHelper
 from agents_manager.scm.worktrees import Worktrees
 from tests import sandboxes
 
 Kind = Worktrees | Clones
 
 
-def kept_git(folder: Path) -> Wrap:
+def kept_git(folder: Path) -> StartHelper:
     """The way into the real sandbox, beside a data directory in the folder."""
     sandboxes.installed()
-    return sandboxes.keeper(folder / "data").git
+    return sandboxes.keeper(folder / "data").start_git_helper
 
 
 def kept_clones(root: Path) -> Clones:
-    return Clones(root, wrap=kept_git(root.parent))
+    return Clones(root, start=kept_git(root.parent))
 
 
 KINDS: dict[str, Callable[[Path], Kind]] = {"worktree": Worktrees, "clone": Clones}

@@ -28,7 +28,7 @@ from tests.repos import make_repo, scripted_home
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 BOB = Actor(type=ActorType.USER, name="bob", via="http", admin=True)
 PATIENCE_S = 30.0
-RETRIED = ("crash", "timeout", "stalled", "interrupted", "rate_limit", "quota")
+RETRIED = ("crash", "timeout", "stalled", "interrupted", "rate_limit", "overloaded", "quota")
 NO_RETRIES = {"retries": {name: {"tries": 0} for name in RETRIED}}
 """What a world is configured with unless it has a file of its own: an error counts at once."""
 

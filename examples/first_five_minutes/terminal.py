@@ -14,6 +14,9 @@ SHOWN_ID = 8
 _DRAWN = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]|\r")
 _LINK = re.compile(r"/login#\S+")
 _PORT = re.compile(r"(?<=127\.0\.0\.1:)\d+")
+_CLAUDE = re.compile(r"(?<=claude-code )\d+(\.\d+)+|(?<=/claude, version )\d+(\.\d+)+")
+CLAUDE = "2.1.327"
+_PYTHON = re.compile(r"(?<=/lib/)python3\.\d+")
 _AGO = re.compile(r"\b\d+ (s|min) ago\b")
 
 
@@ -21,7 +24,9 @@ class Terminal:
     def __init__(self, home: Path, env: Mapping[str, str]) -> None:
         self.home = home
         self.cwd = home
-        self.env = {**env, "HOME": str(home), "TERM": "xterm", "COLUMNS": "100", "LANG": "C.UTF-8"}
+        # Wide, because the paths that are shown in the end are shorter than the real ones.
+        wide = {"TERM": "xterm", "COLUMNS": "10000"}
+        self.env = {**env, **wide, "HOME": str(home), "LANG": "C.UTF-8"}
         self.record: list[str] = []
         self._ids: dict[str, str] = {}
 
@@ -40,12 +45,14 @@ class Terminal:
         return out
 
     def told(self, text: str) -> str:
-        """Without what is another every time: ids, times, ports, the folder, links that log in."""
+        """Returns the text without what differs each time: ids, times, ports, the folder, links
+        that log in, versions of others."""
         text = text.replace(str(self.home), "~")
         for known, instead in self._ids.items():
             text = text.replace(known, instead)
         text = _LINK.sub("/login#…", text)
         text = _AGO.sub("just now", text)
+        text = _PYTHON.sub("python3.11", _CLAUDE.sub(CLAUDE, text))
         return "\n".join(line.rstrip() for line in _PORT.sub("4100", text).splitlines())
 
     def know(self, id: str) -> str:

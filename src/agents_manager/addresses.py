@@ -4,7 +4,6 @@ to."""
 import ipaddress
 import socket
 from contextlib import suppress
-from urllib.parse import urlsplit
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -12,6 +11,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 def platform(value: str, *, such_as: str = "https://HOST") -> str:
     """The address of a platform without a slash at its end; ValueError where what is sent there
     could be read on the way."""
+    # Imported late: the proxy of each sandbox has this module in memory, and does without.
+    from urllib.parse import urlsplit
+
     parts = urlsplit(value)
     plain = parts.hostname and not (parts.query or parts.fragment or "@" in parts.netloc)
     near = parts.scheme == "http" and parts.hostname in LOOPBACK

@@ -26,9 +26,12 @@ import structlog
 from sqlalchemy import Engine
 
 from agents_manager import built_in, environment
+from agents_manager import log as log_output
 from agents_manager.agents.catalog import AgentCatalog
 from agents_manager.checks.command import ProjectChecks
+from agents_manager.checks.running import SandboxReports
 from agents_manager.checks.setup import SetupCommands
+from agents_manager.checks.setup_cache import CacheLimits, SetupCache
 from agents_manager.config_models import LimitsConfig
 from agents_manager.documents import ProjectFiles
 from agents_manager.domain import template
@@ -37,10 +40,19 @@ from agents_manager.domain.host import DEAD_AFTER
 from agents_manager.domain.ids import EffectId
 from agents_manager.engine import host, lease, processes
 from agents_manager.engine.disk import FreeSpace
+from agents_manager.engine.ports import PortFiles
 from agents_manager.engine.runners import DetachedRunners
+from agents_manager.engine.variables import ServerVariables
 from agents_manager.environment import Place
 from agents_manager.errors import AgentsManagerError, InvalidConfig, InvalidInput, StoreError
-from agents_manager.flow import hooks, pipelines, reconcile, settings_watch, supervisor
+from agents_manager.flow import (
+    hooks,
+    pipelines,
+    reconcile,
+    settings_watch,
+    supervisor,
+    surroundings,
+)
 from agents_manager.flow.channels.office import Office
 from agents_manager.flow.cloning import Cloning
 from agents_manager.flow.ports import (
@@ -60,6 +72,7 @@ from agents_manager.flow.retention import sweep
 from agents_manager.flow.runs import copying, traces
 from agents_manager.plugins.blame import ChannelOfPlugin, blaming
 from agents_manager.redaction import Redactor
+from agents_manager.sandbox import keeper as sandbox_keeper
 from agents_manager.sandbox.keeper import Keeper
 from agents_manager.sandbox.levels import Levels
 from agents_manager.scm import commits, credentials
@@ -114,6 +127,7 @@ async def client(
     holds the host lock."""
     _make_home(settings.home)
     redactor = environment.redactor()
+    log_output.redact_with(redactor)
     here, others = _here(settings), partial(_others, settings, works)
     database = await asyncio.to_thread(
         open_database, settings.database, redactor=redactor, here=here, others=others
@@ -154,6 +168,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
                 url=settings.database_url or "sqlite://",
                 answers=lambda: _answers(program),
             )
+            await surroundings.learn_all(services)
             services = replace(services, engine=engine, traces=_traces(services, files(settings)))
             program = replace(program, services=services)
             dispatcher = Dispatcher(services, engine, crashed)
@@ -278,6 +293,12 @@ def _least_room(configs: ConfigFiles) -> int:
         return LimitsConfig().free_disk_mb
 
 
+def _cache_limits(configs: ConfigFiles) -> CacheLimits:
+    rules = configs.retention()
+    size = None if rules.setup_mb is None else rules.setup_mb * 1_000_000
+    return CacheLimits(bytes=size, days=rules.setup_days)
+
+
 async def _wake_on_change(program: Program, *wakes: Callable[[], None]) -> None:
     """Other processes write the same database; what they leave to do is noticed here."""
     async for _ in program.database.watch():
@@ -333,6 +354,17 @@ def _services(
     keeper = Keeper(settings.home, configs.sandbox, LEVELS)
     keys = credentials.keys(database, configs)
     channels = _channels(known.adapters, tools, configs)
+    checks = ProjectChecks(
+        settings.home / "checks",
+        commits.export,
+        commits.written,
+        processes.kill_marked,
+        keeper.command,
+        redactor,
+        adapters=known.adapters,
+        reports=SandboxReports(sandbox_keeper.ended, keeper.refused_by),
+        cache=SetupCache(settings.home / "setup", lambda: _cache_limits(configs)),
+    )
     return Services(
         store=database,
         registry=known.registry,
@@ -340,22 +372,20 @@ def _services(
         ids=ids,
         configs=configs,
         agents=AgentCatalog(known.adapters, configs.agents),
-        workspaces=ChosenWorkspaces(settings.home / "worktrees", keys, keeper.git),
+        workspaces=ChosenWorkspaces(
+            settings.home / "worktrees", keys, keeper.start_git_helper, keeper.owner
+        ),
         copies=RemoteCopies(keys, _url_keys(configs)),
         forge=ChosenForges(known.adapters, tools),
-        checks=ProjectChecks(
-            settings.home / "checks",
-            commits.export,
-            commits.written,
-            processes.kill_marked,
-            keeper.command,
-            redactor.needles,
-            adapters=known.adapters,
+        checks=checks,
+        setup=SetupCommands(
+            settings.home / "setup", keeper.command, checks.installer, redactor.text
         ),
-        setup=SetupCommands(settings.home / "setup", keeper.command),
         sandbox=keeper,
+        variables=ServerVariables(redactor),
+        ports=PortFiles(settings.home / "ports"),
         runners=DetachedRunners(
-            secrets=redactor.values, lease=settings.home / lease.FILE if here else None
+            secrets=redactor, lease=settings.home / lease.FILE if here else None
         ),
         channels=channels,
         browsers=cast("Callable[[], Browsers]", channels["push"]),

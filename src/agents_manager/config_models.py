@@ -29,6 +29,7 @@ from agents_manager import addresses, json_text
 from agents_manager.addresses import is_number
 from agents_manager.agents.config import LostConfig
 from agents_manager.domain.budget import Budgets, BudgetScope
+from agents_manager.domain.build_products import BuildProducts
 from agents_manager.domain.cost import MAX_USD, Price
 from agents_manager.domain.host import NAME
 from agents_manager.domain.issue import REPOSITORY
@@ -47,6 +48,9 @@ from agents_manager.flow.ports import (
     ForgeRules,
     Keys,
     Label,
+    McpServer,
+    McpServers,
+    Variable,
     WorkspaceKind,
 )
 from agents_manager.flow.runs.places import MAX_FIX_ROUNDS
@@ -146,8 +150,10 @@ class RoleConfig(Keys):
 _HOST = re.compile(r"(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*", re.IGNORECASE)
 _ADDRESS = re.compile(r"[^\s/@:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5}")
 PACKAGES = (
-    *("pypi.org", "files.pythonhosted.org", "registry.npmjs.org"),
+    *("pypi.org", "files.pythonhosted.org", "registry.npmjs.org", "registry.yarnpkg.com"),
     *("index.crates.io", "static.crates.io", "proxy.golang.org", "sum.golang.org"),
+    *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org"),
+    *("plugins-artifacts.gradle.org", "services.gradle.org", "downloads.gradle.org"),
 )
 
 
@@ -173,11 +179,13 @@ class SandboxConfig(Keys):
     """`auto` is the strongest that works here; where none does, agents work with your rights once
     you consented to it for the project. `S3`, `S2` and `S1` refuse to work with less. `none`
     switches it off."""
-    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] = PACKAGES
+    hosts: tuple[Annotated[str, AfterValidator(_host)], ...] | None = None
     """Names that agents, checks and set-up commands may reach besides the models of their agents,
-    by HTTPS and HTTP; `*.example.com` is every name below. The package registries by default."""
+    by HTTPS and HTTP; `*.example.com` is every name below. Unless set: the public package
+    registries, and for checks and set-up those that pip, uv, npm, Yarn, Cargo and Go are configured
+    for on this machine, also in a private network."""
     addresses: tuple[Annotated[str, AfterValidator(_address)], ...] = ()
-    """The same for private networks and other ports, as `host:port`."""
+    """The same for this machine, private networks and other ports, as `host:port`."""
     read: tuple[str, ...] = ()
     """Folders and files in your home that they may read, such as `~/.nvm`. All else there is
     hidden."""
@@ -201,7 +209,8 @@ class SandboxConfig(Keys):
     def rules(self, home: Path) -> Rules:
         return Rules(
             level=self.level,
-            hosts=self.hosts,
+            hosts=PACKAGES if self.hosts is None else self.hosts,
+            registries=self.hosts is None,
             addresses=self.addresses,
             reads=[home / Path(path).expanduser() for path in self.read],
             writes=[home / Path(path).expanduser() for path in self.write],
@@ -223,6 +232,71 @@ class WorkspaceConfig(Keys):
     a partial clone or has files that pass a filter (Git LFS, git-crypt); else a worktree."""
     import_limit_mb: int = Field(default=512, ge=1, le=1_000_000)
     """How many megabytes are taken over from a clone at once, at most."""
+    keep: bool = False
+    """Keep the workspaces of finished tasks until `retention.worktreesDays` have passed. Otherwise
+    a workspace is removed as soon as its task is finished."""
+
+
+_PRODUCT = re.compile(r"[^/\0]+/?")
+
+
+def _product(value: str) -> str:
+    if not _PRODUCT.fullmatch(value):
+        raise ValueError(
+            f'"{value}" is not the name of a file or folder; write it as *.min.js or generated/'
+        )
+    return value
+
+
+class BuildProductsConfig(Keys):
+    enabled: bool = True
+    """Leave build products such as `node_modules` and `*.pyc` out of the commit of uncommitted
+    work, even when no `.gitignore` names them. The run lists what was left out."""
+    patterns: tuple[Annotated[str, Field(max_length=200), AfterValidator(_product)], ...] = Field(
+        default=(), max_length=200
+    )
+    """Additional names to leave out, in any folder: `*.min.js` is a file, `generated/` a folder."""
+
+    def value(self) -> BuildProducts:
+        return BuildProducts(enabled=self.enabled, patterns=self.patterns)
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OF_THE_PRODUCT = re.compile(r"(AM|GIT|LD|DYLD)_.*|PATH|HOME|TMPDIR|USER|LOGNAME")
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError(f'"{name}" is not the name of a variable; write it as DATABASE_URL')
+    if _OF_THE_PRODUCT.fullmatch(name):
+        raise ValueError(f'"{name}" is set by Agents Manager itself and cannot be passed on')
+    return name
+
+
+def _file_pattern(value: str) -> str:
+    if ".." in value.split("/") or "\n" in value or value.startswith("~"):
+        raise ValueError(f'"{value}" leads out of the project; write it as .env or config/*.local')
+    return value
+
+
+class VariableConfig(Keys):
+    source: Literal["environment", "keyring"] = Field(default="environment", alias="from")
+    """Where the value is: in the server's environment, or in the operating system's keyring under
+    the service `agents-manager`."""
+    name: str | None = Field(default=None, min_length=1, max_length=200)
+    """Its name there; that of the variable where left out."""
+    optional: bool = False
+    """Whether runs start without it."""
+
+    @model_validator(mode="after")
+    def _not_of_the_product(self) -> Self:
+        if self.source == "environment" and self.name is not None:
+            _variable(self.name)
+        return self
+
+    def value(self, name: str) -> Variable:
+        entry = self.name or name
+        return Variable(name=name, source=self.source, entry=entry, optional=self.optional)
 
 
 _TIME_OF_DAY = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
@@ -400,6 +474,12 @@ class RetentionConfig(Keys):
     Idempotency-Key, and what channels told."""
     backups_days: _Days | None = None
     """How many days databases that were put aside are kept; the newest always is."""
+    setup_days: _Days | None = 14
+    """How many days the files that set-up commands installed stay in the cache after their last
+    use."""
+    setup_mb: Annotated[int, Field(ge=1)] | None = 10_000
+    """How many megabytes the cache of installed files may take; the least recently used go
+    first."""
 
 
 class RetryConfig(Keys):
@@ -409,15 +489,32 @@ class RetryConfig(Keys):
     """The wait before the first retry, in milliseconds. One that the provider names comes before
     it."""
     factor: float = Field(ge=1, le=10)
-    """What each wait is to the one before; none is longer than a day."""
+    """What each wait is to the one before."""
+    max_delay: int = Field(default=86_400_000, ge=0, le=86_400_000)
+    """The longest wait, in milliseconds."""
+    jitter: float = Field(default=0.0, ge=0, le=1)
+    """The part of each wait, from 0 to 1, by which runs are spread, so that they do not all return
+    at the same moment."""
 
     def rule(self) -> Rule:
-        return Rule(tries=self.tries, delay_s=self.delay / 1000, factor=self.factor)
+        return Rule(
+            tries=self.tries,
+            delay_s=self.delay / 1000,
+            factor=self.factor,
+            longest_s=self.max_delay / 1000,
+            jitter=self.jitter,
+        )
 
 
 def _retry(error_class: str) -> Any:
     rule = RULES[ErrorClass(error_class)]
-    default = RetryConfig(tries=rule.tries, delay=int(rule.delay_s * 1000), factor=rule.factor)
+    default = RetryConfig(
+        tries=rule.tries,
+        delay=int(rule.delay_s * 1000),
+        factor=rule.factor,
+        max_delay=int(rule.longest_s * 1000),
+        jitter=rule.jitter,
+    )
     return Field(default=default, alias=error_class)
 
 
@@ -429,11 +526,20 @@ class RetriesConfig(Keys):
     stalled: RetryConfig = _retry("stalled")
     """It said nothing for too long."""
     interrupted: RetryConfig = _retry("interrupted")
-    """Its process or its machine was ended from outside."""
+    """The model's response was cut off, or the agent was ended from outside."""
     rate_limit: RetryConfig = _retry("rate_limit")
     """The provider answers no more for a moment."""
+    overloaded: RetryConfig = _retry("overloaded")
+    """The provider is temporarily unable to answer anyone."""
     quota: RetryConfig = _retry("quota")
     """What the account may use is used up."""
+    context_too_long: RetryConfig = _retry("context_too_long")
+    """A continued session no longer fits into the model's context. The retry starts a new session
+    with a summary; a first prompt that is too long is not retried."""
+    max_tokens: RetryConfig = _retry("max_tokens")
+    """The model reached its limit of output tokens."""
+    refusal: RetryConfig = _retry("refusal")
+    """The model declined to work on the task."""
     auth: RetryConfig = _retry("auth")
     """The provider does not know the account."""
     bad_output: RetryConfig = _retry("bad_output")
@@ -452,7 +558,7 @@ class RetriesConfig(Keys):
         rules = cast("dict[str, Any]", value)
         fields = {key: cls.model_fields[key] for key in rules if key in cls.model_fields}
         whole = {
-            key: {**field.get_default().model_dump(), **rules[key]}
+            key: {**field.get_default().model_dump(by_alias=True), **rules[key]}
             for key, field in fields.items()
             if isinstance(rules[key], dict)
         }
@@ -546,11 +652,33 @@ class Config(Keys):
     """Patterns of committed files, in any folder; when one of them changed, set-up runs again."""
     setup_timeout: int = Field(default=600_000, gt=0)
     """How long one set-up command may take, in milliseconds."""
+    env: Mapping[Annotated[str, AfterValidator(_variable)], VariableConfig] = Field(
+        default_factory=dict[str, VariableConfig]
+    )
+    """Variables that set-up, checks and agents get from this server, by name, once the project is
+    trusted. Their values are in no file and are redacted in everything that is kept."""
+    teardown: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    """What `sh` runs in a workspace before it is removed, one after the other, such as stopping the
+    services that set-up started. A failure is recorded, and the workspace is removed all the
+    same."""
+    teardown_timeout: int = Field(default=60_000, gt=0, le=3_600_000)
+    """How long one of these commands may take, in milliseconds."""
+    copy_files: tuple[
+        Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_file_pattern)], ...
+    ] = Field(default=(), max_length=200)
+    """Ignored files of the main checkout that new workspaces and check copies get once the project
+    is trusted, such as `.env`: patterns in the syntax of `.gitignore`, besides those in the file
+    `.worktreeinclude` at the root of the project."""
     auto_commit: bool = True
     """Commit what an agent left uncommitted."""
+    build_products: BuildProductsConfig = BuildProductsConfig()
+    """What that commit leaves out."""
     auto_push: bool = True
     """Push a task's branch when its pull request is opened or brought up to date, where the project
     has a remote; never by force."""
+    mcp_servers: McpServers = Field(default_factory=dict[str, McpServer])
+    """MCP servers for every agent that takes them, by name, in the form of `.mcp.json`. Those of a
+    project's own file are used only while the project is trusted."""
     agents: Mapping[str, AgentConfig] = Field(default_factory=dict[str, AgentConfig])
     """Settings of each agent, by its name. `adapter` says what drives it; an agent that has the
     name of an adapter need not say it."""
@@ -734,10 +862,14 @@ def _known_keys(place: tuple[int | str, ...], known: Adapters) -> list[str]:
             "reminders": RemindersConfig,
             "retention": RetentionConfig,
             "workspace": WorkspaceConfig,
+            "buildProducts": BuildProductsConfig,
+            "env": VariableConfig,
             "quietHours": QuietHoursConfig,
             "retries": RetryConfig if place[2:] else RetriesConfig,
             "prices": Price,
+            "mcpServers": McpServer,
         }
         of_agent = place[0] == "agents"
         model = known.agents[str(place[2])].config if of_agent else models[str(place[0])]
+        model = McpServer if of_agent and "mcpServers" in place[3:-1] else model
     return [field.alias or name for name, field in model.model_fields.items()]

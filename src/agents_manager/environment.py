@@ -2,14 +2,17 @@
 may wait for a completion."""
 
 import os
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agents_manager.redaction import Redactor
 
 
+KEYRING_SERVICE = "agents-manager"
 TOLD = ("AM_DATABASE_URL", "AM_PLUGINS", "AM_LOG", "AM_LOG_FORMAT")
 
 
@@ -59,6 +62,37 @@ def of_service(home: Path) -> dict[str, str]:
     return {"AM_HOME": str(home), "PATH": ":".join(dict.fromkeys(folders)), **told}
 
 
+def without_product(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables without those that lead to the product's own virtual environment.
+
+    Agents, set-up and checks start with the result, so that `python` is the repository's or the
+    machine's. Folders of the environment are removed from PATH and PYTHONPATH.
+    """
+    cleaned = dict(env)
+    for name in ("VIRTUAL_ENV", "PYTHONHOME"):
+        if name in env and _is_of_product(env[name]):
+            del cleaned[name]
+    for name in ("PATH", "PYTHONPATH"):
+        if name in env:
+            folders = [f for f in env[name].split(os.pathsep) if not _is_of_product(f)]
+            cleaned[name] = os.pathsep.join(folders)
+    if "PATH" in env and not cleaned["PATH"]:
+        cleaned["PATH"] = os.defpath
+    if "PYTHONPATH" in env and not cleaned["PYTHONPATH"]:
+        del cleaned["PYTHONPATH"]
+    return cleaned
+
+
+def _is_of_product(folder: str) -> bool:
+    """Whether the folder is in the product's virtual environment or holds its source code."""
+    if not folder:
+        return False
+    real = Path(folder).resolve()
+    if real == Path(__file__).resolve().parent.parent:
+        return True
+    return sys.prefix != sys.base_prefix and real.is_relative_to(Path(sys.prefix).resolve())
+
+
 def secret_names() -> list[str]:
     """Of the variables of this process that hold a secret."""
     from agents_manager import redaction
@@ -92,6 +126,27 @@ def redactor() -> "Redactor":
     from agents_manager import redaction
 
     return redaction.Redactor(redaction.secrets_of(os.environ))
+
+
+def variable(name: str) -> str | None:
+    """A variable that the settings of a project name."""
+    return os.environ.get(name) or None
+
+
+def from_keyring(entry: str) -> tuple[str | None, str]:
+    """Read an entry of the service `agents-manager` from the operating system's keyring. Return it,
+    or None and why there is none. May wait for a person to unlock the keyring."""
+    import importlib
+
+    try:
+        keyring: Any = importlib.import_module("keyring")
+    except ImportError:
+        return None, "the Python package keyring is not installed. Install it beside this program."
+    try:
+        value = keyring.get_password(KEYRING_SERVICE, entry)
+    except keyring.errors.KeyringError as error:
+        return None, f"{error or type(error).__name__}. Use the server's environment instead."
+    return value, f"it has no such entry. Add it: keyring set {KEYRING_SERVICE} {entry}"
 
 
 def github_token() -> str | None:

@@ -80,6 +80,10 @@ class AgentNotInstalled(InvalidInput):
     """The agent's program is not there."""
 
 
+class MissingVariable(InvalidInput):
+    """A variable that runs of the project need is not set where the server runs."""
+
+
 class NotTrusted(InvalidInput):
     """The project's commands have not been trusted as they stand now."""
 
@@ -156,6 +160,17 @@ class StaleKnowledge(Conflict):
 
 class TransitionRefused(Conflict):
     """The pipeline does not allow this move now."""
+
+
+class UnmergedWork(TransitionRefused):
+    """The task has commits that are not merged; closing it as done needs a confirmation."""
+
+    def __init__(
+        self, message: str | None = None, details: Sequence[str] = (), *, dependents: int = 0
+    ) -> None:
+        super().__init__(message, details)
+        self.dependents = dependents
+        """How many unfinished tasks depend on it."""
 
 
 class TaskInUse(Conflict):
@@ -317,6 +332,12 @@ class GitError(ExternalError):
 
 class GitKilled(GitError):
     """A git process was killed; trying again may help."""
+
+
+class WorkspaceBusy(GitError):
+    """Somebody else's git is at work in the workspace; it is never interrupted."""
+
+    http_status = 409
 
 
 class ImportRefused(GitError):

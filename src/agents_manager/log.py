@@ -13,9 +13,25 @@ LEVELS = ("debug", "info", "warning", "error", "critical")
 FORMATS = ("text", "json")
 
 
+_redactors: list[Redactor] = []
+
+
+def redact_with(redactor: Redactor) -> None:
+    """Redact what this knows in every line from now on. It replaces the redactor given before."""
+    _redactors[:] = [redactor]
+
+
+def _redacted(line: str) -> str:
+    for redactor in _redactors:
+        line = redactor.text(line)
+    return line
+
+
 def configure(*, json: bool, level: str = "info", redactor: Redactor) -> None:
+    redact_with(redactor)
+
     def redact(_logger: object, _method: str, line: object) -> str:
-        return redactor.text(str(line))
+        return _redacted(str(line))
 
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,

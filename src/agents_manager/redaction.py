@@ -24,6 +24,17 @@ def secrets_of(variables: Mapping[str, str]) -> list[str]:
     return sorted({value.strip() for value in (*named, *inside) if _telling(value.strip())})
 
 
+def secrets_in_value(value: str) -> list[str]:
+    """What to redact of a value that is secret whatever its variable is called: the value, its
+    longer lines, and the password of an address. Short values and plain words are left alone."""
+    lines = [line.strip() for line in value.splitlines() if not line.startswith("-----")]
+    parts = lines if len(lines) > 1 else [value.strip()]
+    told = [part for part in parts if len(part) >= (PLAIN_WORD if len(lines) > 1 else SHORTEST)]
+    password = _password(value)
+    found = [part for part in told if len(part) >= PLAIN_WORD or not part.isalpha()]
+    return [*found, *([password] if password and _telling(password) else [])]
+
+
 def is_secret(name: str, value: str) -> bool:
     return bool(secrets_of({name: value}))
 
@@ -70,7 +81,16 @@ def _within(encoded: bytes, before: int, length: int) -> bytes:
 
 class Redactor:
     def __init__(self, values: Iterable[str]) -> None:
-        self.values = tuple(values)
+        self._set(tuple(values))
+
+    def add(self, values: Iterable[str]) -> None:
+        """Redact these values, too, from now on."""
+        new = [value for value in values if value not in self.values]
+        if new:
+            self._set((*self.values, *new))
+
+    def _set(self, values: tuple[str, ...]) -> None:
+        self.values = values
         needles = {form.decode() for value in self.values for form in forms(value)}
         # A longer one may hold a shorter one.
         self.needles = sorted(needles, key=len, reverse=True)

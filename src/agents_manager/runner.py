@@ -1,29 +1,28 @@
 """The program of the detached process: it owns one agent's process tree, keeps the output and says
-how it ended. It is started as a file without site-packages, so it imports nothing of ours and
-knows only its job directory; `engine.runners` is its other half."""
+how it ended. It knows only its job directory and is started without site-packages; of the product
+it imports what supervises a sandbox, if the agent is in one. `engine.runners` is its other half."""
 
-# Pathlib and typing would add 10 ms to the start and a megabyte to every run; so would ctypes, json
-# and signal, of which the halves in C are enough here.
-# ruff: noqa: PTH105, PTH110, PTH123, PTH208
+# Every live run has this process, so it does without pathlib, typing and dataclasses.
+# ruff: noqa: PTH100, PTH105, PTH110, PTH120, PTH123, PTH208
 
 from __future__ import annotations
 
-import _ctypes
-import _json
+import ctypes
 import errno
 import fcntl
+import json
 import os
 import select
+import signal
 import sys
 import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal
     from collections.abc import Callable, Mapping
     from typing import Any, NoReturn
-else:
-    import _signal as signal
+
+    from agents_manager.sandbox.supervision import Supervision
 
 PROTOCOL = 1
 KNOWN_PROTOCOLS = (PROTOCOL,)
@@ -88,7 +87,7 @@ def read_hidden() -> list[bytes]:
     told = b""
     while piece := os.read(0, CHUNK):
         told += piece
-    return [text.encode() for text in parsed(told.decode())]
+    return [text.encode() for text in json.loads(told)]
 
 
 def take_lock() -> int | None:
@@ -109,7 +108,7 @@ def take_lock() -> int | None:
 
 def read_job() -> Mapping[str, Any]:
     with open("job.json", encoding="utf-8") as file:
-        job: dict[str, Any] = parsed(file.read())
+        job: dict[str, Any] = json.loads(file.read())
     protocol = job.get("protocol")
     if protocol not in KNOWN_PROTOCOLS:
         raise ValueError(f"the job speaks protocol {protocol!r}, this runner {KNOWN_PROTOCOLS}")
@@ -131,11 +130,19 @@ def run(
         return ending("cancelled")
     if LINUX:
         prctl(PR_SET_CHILD_SUBREAPER, 1)
-    pid, stdout, stderr = start(job, umask)
+    try:
+        sandbox = Sandbox(job["sandbox"]) if job.get("sandbox") else None
+    except (OSError, ValueError, LookupError) as error:
+        return ending("refused", message=f"the sandbox cannot be prepared: {error}")
+    pid, stdout, stderr = start(job, umask, sandbox)
+    if sandbox is not None:
+        sandbox.supervision.follow(pid)
     lease = Lease(job["lease"]) if job.get("lease") else None
     watch = Watch(pid, {stdout: output, stderr: errors}, signals, turns, lease)
     reason = watch.follow(float(limits["timeout_s"]), limits["silence_s"])
     survivors = watch.end(reason, getattr(signal, job.get("stop_signal", "SIGTERM")))
+    if sandbox is not None:
+        sandbox.supervision.close(unasked=reason == "exited")
     output.close()
     errors.close()
     return ending(
@@ -156,20 +163,44 @@ def ending(reason: str, **fields: Any) -> dict[str, Any]:
 # ------------------------------------------------------------------------------ the agent's process
 
 
-def start(job: Mapping[str, Any], umask: int) -> tuple[int, int, int]:
+class Sandbox:
+    """The sandbox that the agent is started in. Everything that supervises it is imported before
+    the agent is started: the product may be upgraded meanwhile."""
+
+    def __init__(self, file: str) -> None:
+        sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        from agents_manager.sandbox import launch, supervision
+
+        self._launch = launch
+        self._cage = launch.read(f"@{file}")
+        self.supervision: Supervision = supervision.Supervision(self._cage)
+
+    def become(self, umask: int, runner: int) -> NoReturn:
+        self._launch.become(self._cage, umask, self.supervision, runner)
+
+
+def start(
+    job: Mapping[str, Any], umask: int, sandbox: Sandbox | None = None
+) -> tuple[int, int, int]:
     """Process id and the reading ends of its standard output and error."""
     out_read, out_write = os.pipe()
     err_read, err_write = os.pipe()
     runner = os.getpid()
     pid = os.fork()
     if pid == 0:
-        become(job, umask, runner, out_write, err_write)
+        become(job, umask, runner, (out_write, err_write), sandbox)
     os.close(out_write)
     os.close(err_write)
     return pid, out_read, err_read
 
 
-def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr: int) -> NoReturn:
+def become(
+    job: Mapping[str, Any],
+    umask: int,
+    runner: int,
+    outputs: tuple[int, int],
+    sandbox: Sandbox | None,
+) -> NoReturn:
     """Turns the forked child into the agent. Every other descriptor closes on exec by itself."""
     try:
         signal.set_wakeup_fd(-1)
@@ -182,24 +213,24 @@ def become(job: Mapping[str, Any], umask: int, runner: int, stdout: int, stderr:
             if os.getppid() != runner:
                 os._exit(126)
         os.dup2(os.open("stdin", os.O_RDONLY), 0)
-        os.dup2(stdout, 1)
-        os.dup2(stderr, 2)
+        for number, output in enumerate(outputs, 1):
+            os.dup2(output, number)
+        if sandbox is not None:
+            sandbox.become(umask, runner)
         os.umask(umask)
         os.chdir(job["cwd"])
         argv: list[str] = job["argv"]
         env = {**job["env"], "AM_RUN_ID": job["run_id"]}
         os.execvpe(argv[0], argv, env)  # noqa: S606 - no shell is the point
     except (OSError, TypeError, ValueError) as error:
-        os.write(stderr, f"The agent could not be started: {error}\n".encode())
+        os.write(outputs[1], f"The agent could not be started: {error}\n".encode())
         os._exit(127)
     finally:
         os._exit(126)
 
 
 def prctl(option: int, value: int) -> None:
-    this_program: Any = None
-    address = _ctypes.dlsym(_ctypes.dlopen(this_program, os.RTLD_NOW), "prctl")
-    _ctypes.call_function(address, (option, value, 0, 0, 0))
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 class Signals:
@@ -275,7 +306,7 @@ class Turns:
         if self._kind.encode() not in line:
             return False
         try:
-            message = parsed(line.decode("utf-8", "surrogatepass"))
+            message = json.loads(line.decode("utf-8", "surrogatepass"))
             return message["type"] == self._kind
         except (ValueError, RecursionError, LookupError, TypeError):
             return False
@@ -563,39 +594,11 @@ def boot_id() -> str | None:
 # --------------------------------------------------------------------------------------- its files
 
 
-class Defaults:
-    """What `json` is told where nobody tells it anything."""
-
-    strict = True
-    object_hook = object_pairs_hook = None
-    parse_float = parse_constant = float
-    parse_int = int
-
-
-untyped: Any = _json
-SCAN = untyped.make_scanner(Defaults)
-ENCODE = untyped.make_encoder(
-    {}, None, untyped.encode_basestring_ascii, None, ": ", ", ", False, False, False
-)
-
-
-def parsed(text: str) -> Any:
-    """As by `json.loads`."""
-    text = text.strip(" \t\r\n")
-    try:
-        value, end = SCAN(text, 0)
-    except StopIteration as error:
-        raise ValueError("there is no JSON") from error
-    if end != len(text):
-        raise ValueError("there is more than JSON")
-    return value
-
-
 def write_json(name: str, value: Mapping[str, Any]) -> None:
     """Whole or not at all, also after a power cut."""
     fd = os.open(f"{name}.tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(fd, "w", encoding="utf-8") as file:
-        file.writelines(ENCODE(value, 0))
+        json.dump(value, file)
         file.flush()
         os.fsync(fd)
     os.replace(f"{name}.tmp", name)

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from pydantic.alias_generators import to_camel, to_snake
 
 from agents_manager import built_in, config_models, json_text
+from agents_manager.agents.config import McpAgentConfig
 from agents_manager.config_models import (
     CheckConfig,
     Config,
@@ -40,6 +41,7 @@ from agents_manager.domain.task import Project
 from agents_manager.environment import Settings, from_environment, user_name
 from agents_manager.errors import Conflict, InvalidConfig, InvalidInput, ProjectElsewhere
 from agents_manager.flow.ports import (
+    EVERY_AGENT,
     Adapters,
     AgentConfig,
     ChannelConfig,
@@ -47,6 +49,7 @@ from agents_manager.flow.ports import (
     CheckSpec,
     Edit,
     Layer,
+    McpServer,
     ProjectConfig,
     Role,
     RunLimits,
@@ -60,9 +63,17 @@ from agents_manager.sandbox.keeper import Rules
 __all__ = ["Settings", "from_environment", "user_name"]
 
 PROJECT_FOLDER = ".agents-manager"
+PLACEHOLDER = """\
+# For agents
+
+What every agent should know about this project: how it is built and tested, what it looks like,
+what not to touch.
+"""
+"""What `am init` writes to `instructions.md`. It is not sent to agents until somebody edits it."""
 MAX_FILE_BYTES = 1024 * 1024
 DEFAULT_PORT = 4100
 CONFIG = "config.json"
+INCLUDE = ".worktreeinclude"
 MOST_TOLD = 500
 NO_TEXTS: Mapping[Path, str] = {}
 UNSETTLED_NS = 1_000_000_000
@@ -85,10 +96,11 @@ OF_THE_MACHINE = (
     ("forge", "baseUrl"),
     ("forge", "settings"),
     # Nor choose for itself to be kept apart less.
-    ("workspace",),
+    *(("workspace", "kind"), ("workspace", "importLimitMb")),
     *(("notifications", "digest"), ("notifications", "webUrl")),
 )
 """What a project cannot say."""
+SERVERS = "mcpServers"
 OF_A_PROJECT = ("enabled", "events")
 """What it can say of a channel, but neither whom the user's bots speak to and listen to, nor
 where."""
@@ -113,6 +125,8 @@ class Reading:
     files: tuple[File, ...]
     config: Config
     instructions: str
+    included: tuple[str, ...] = ()
+    """The patterns of `.worktreeinclude`."""
     made: dict[str, ProjectConfig] = field(default_factory=dict[str, ProjectConfig], repr=False)
     """What they come to, by the agent that works."""
 
@@ -166,7 +180,14 @@ class ConfigFiles:
         return known
 
     def agents(self, project: Project | None) -> Mapping[str, AgentConfig]:
-        return self.config(project).agents
+        """Returns the agents; those that take MCP servers have the ones of the project, too."""
+        config = self.config(project)
+        if not config.mcp_servers:
+            return config.agents
+        return {
+            name: _with_servers(agent, config.mcp_servers)
+            for name, agent in {**self._known.ready, **config.agents}.items()
+        }
 
     def retention(self) -> Retention:
         return Retention(**self.config(None).retention.model_dump())
@@ -288,7 +309,8 @@ class ConfigFiles:
         key = None if project is None else project.path
         last = self._looks.get(key)
         paths = [path for _, path in self._layers(project)]
-        times = tuple(map(_stamp, [*paths, *_instructions(project)]))
+        beside = [*_instructions(project), *_include_file(project)]
+        times = tuple(map(_stamp, [*paths, *beside]))
         stamps = (*times, self._is_here(project))
         if last is not None and last.settled and last.stamps == stamps:
             return last
@@ -325,8 +347,10 @@ class ConfigFiles:
             named = " and ".join(str(file.path) for file in files)
             found = faults(error, self._known)
             raise InvalidConfig(f"{named} have errors together.", found) from None
-        told = (config.instructions or "", *(_text(path) for path in _instructions(project)))
-        return Reading(tuple(files), config, "\n\n".join(one for one in told if one))
+        of_project = (_text(path) for path in _instructions(project))
+        told = (config.instructions or "", *(one for one in of_project if one != PLACEHOLDER))
+        text = "\n\n".join(one for one in told if one)
+        return Reading(tuple(files), config, text, _included(project))
 
     def said_by(self, path: Path, text: str, *, of_project: bool) -> Mapping[str, Any]:
         try:
@@ -376,6 +400,7 @@ class ConfigFiles:
         config = reading.config
         own = _programs(reading.files[-1].values, self._known.plugin_keys)
         checks = {n: c for n, c in config.checks.items() if c.enabled}
+        copied = (*config.copy_files, *reading.included)
         return ProjectConfig(
             default_agent=config.default_agent_type,
             default_pipeline=config.default_pipeline,
@@ -403,8 +428,8 @@ class ConfigFiles:
             assume_approved=config.review.assume_approved,
             confirm_spec=config.staged.confirm_spec,
             roles={name: Role(agent=r.agent, model=r.model) for name, r in config.roles.items()},
-            commands=_commands(checks, own, config.setup),
-            commands_fingerprint=_fingerprint(checks, own, config.setup),
+            commands=_commands(checks, own, config, copied),
+            commands_fingerprint=_fingerprint(checks, own, config, copied),
             own_agents=own,
             instructions=reading.instructions,
             reminders=_reminders(config),
@@ -415,12 +440,19 @@ class ConfigFiles:
                 tell_leftovers=work.said("preserveUncommitted"),
                 kind=config.workspace.kind,
                 import_limit=config.workspace.import_limit_mb * 1024**2,
+                keep=config.workspace.keep,
+                build_products=config.build_products.value(),
             ),
             setup=SetupSpec(
                 commands=config.setup if work.said("installDeps") else (),
                 inputs=config.setup_inputs,
                 timeout_s=config.setup_timeout / 1000,
             ),
+            variables=tuple(one.value(name) for name, one in config.env.items()),
+            teardown=SetupSpec(
+                commands=config.teardown, inputs=(), timeout_s=config.teardown_timeout / 1000
+            ),
+            copy_files=copied,
             prices=config.prices,
             retries={
                 ErrorClass(name): getattr(config.retries, name).rule()
@@ -467,6 +499,8 @@ class Work:
             return "run"
         if key in self.overrides.hook:
             return "hook"
+        if key in self.overrides.task:
+            return "task"
         if key in self.overrides.role:
             return "role"
         if key in SHARED and self._own(key) is None:
@@ -475,6 +509,12 @@ class Work:
 
 
 _snake = cache(to_snake)
+
+
+def _with_servers(agent: AgentConfig, servers: Mapping[str, McpServer]) -> AgentConfig:
+    if not isinstance(agent, McpAgentConfig):
+        return agent
+    return agent.model_copy(update={"mcp_servers": {**servers, **agent.mcp_servers}})
 
 
 def _rules(said: ChannelConfig) -> ChannelRules:
@@ -496,6 +536,17 @@ def _sourced(reading: Reading, place: tuple[str, ...], value: Any) -> Setting:
 
 def _instructions(project: Project | None) -> list[Path]:
     return [] if project is None else [Path(project.path) / PROJECT_FOLDER / "instructions.md"]
+
+
+def _include_file(project: Project | None) -> list[Path]:
+    return [] if project is None else [Path(project.path) / INCLUDE]
+
+
+def _included(project: Project | None) -> tuple[str, ...]:
+    """The patterns of `.worktreeinclude`, without those that lead out of the project."""
+    lines = [line for path in _include_file(project) for line in (_text(path) or "").splitlines()]
+    said = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return tuple(line for line in said if ".." not in line.split("/"))
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
@@ -591,19 +642,34 @@ def _anchored(layer: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
                 anchored[name] = {**agent, "command": [path, *arguments]}
             case _:
                 anchored[name] = agent
-    return {**layer, "agents": anchored}
+        anchored[name] = _with_anchored_servers(anchored[name], folder)
+    return _with_anchored_servers({**layer, "agents": anchored}, folder)
+
+
+def _with_anchored_servers(entry: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The same with the programs of MCP servers."""
+    key = SERVERS if SERVERS in entry else _snake(SERVERS)
+    servers = cast("dict[str, dict[str, Any]]", entry.get(key, {}))
+    anchored = {
+        name: {**server, "command": str(folder / Path(program).expanduser())}
+        for name, server in servers.items()
+        if isinstance(program := server.get("command"), str) and "/" in program
+    }
+    return {**entry, key: {**servers, **anchored}} if servers else dict(entry)
 
 
 def _programs(
     layer: Mapping[str, Any], of_plugins: Collection[str]
 ) -> dict[str, Mapping[str, Any]]:
-    """What a file says about the programs of agents, by agent. What a plugin makes of its own keys
-    is not known here."""
+    """What a file says about the programs of agents, by agent; `*` is every agent. What a plugin
+    makes of its own keys is not known here."""
     said = {
         name: {key: agent[key] for key in (*PROGRAM_KEYS, *sorted(of_plugins)) if key in agent}
         for name, agent in _agents_of(layer).items()
     }
-    return {name: programs for name, programs in said.items() if programs}
+    of_all = {key: layer[key] for key in (SERVERS, _snake(SERVERS)) if key in layer}
+    named = {EVERY_AGENT: of_all, **said}
+    return {name: programs for name, programs in named.items() if programs}
 
 
 def _root(configured: str | None, project: Project) -> Path | None:
@@ -611,11 +677,17 @@ def _root(configured: str | None, project: Project) -> Path | None:
 
 
 def _commands(
-    checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
+    checks: Mapping[str, CheckConfig],
+    agents: Mapping[str, Mapping[str, Any]],
+    config: Config,
+    copied: Sequence[str],
 ) -> dict[str, str]:
-    """All that would be run, by its place in the configuration."""
+    """All that would be run or passed on, by its place in the configuration."""
     found = {f"checks.{name}": run for name, check in checks.items() if (run := _run_by(check))}
-    found |= {f"setup.{number}": command for number, command in enumerate(setup, 1)}
+    found |= {f"setup.{number}": command for number, command in enumerate(config.setup, 1)}
+    found |= {f"teardown.{number}": one for number, one in enumerate(config.teardown, 1)}
+    found |= {f"copyFiles.{number}": pattern for number, pattern in enumerate(copied, 1)}
+    found |= {f"env.{name}": one.value(name).described for name, one in config.env.items()}
     for name, said in agents.items():
         found |= {f"agents.{name}.{key}": _words(value) for key, value in said.items()}
     return found
@@ -631,13 +703,24 @@ def _words(value: Any) -> str:
 
 
 def _fingerprint(
-    checks: Mapping[str, CheckConfig], agents: Mapping[str, Mapping[str, Any]], setup: Sequence[str]
+    checks: Mapping[str, CheckConfig],
+    agents: Mapping[str, Mapping[str, Any]],
+    config: Config,
+    copied: Sequence[str],
 ) -> str:
-    """Changes whenever a command that would be run changes."""
+    """Changes whenever a command that would be run, or what is passed on to it, changes."""
     commands = {name: run for name, check in checks.items() if (run := _run_by(check))}
+    setup, env = config.setup, {name: one.value(name) for name, one in config.env.items()}
     # Without set-up or agents as it was before there were any: what was trusted stays trusted.
-    parts = [commands, agents, list(setup)] if setup else [commands, agents]
-    text = json.dumps(parts if setup or agents else commands, sort_keys=True)
+    parts: list[Any] = [commands, agents, list(setup)] if setup else [commands, agents]
+    if env:
+        parts.append({name: variable.described for name, variable in env.items()})
+    if copied:
+        parts.append({"copyFiles": list(copied)})
+    if config.teardown:
+        parts.append({"teardown": list(config.teardown)})
+    more = setup or agents or env or copied or config.teardown
+    text = json.dumps(parts if more else commands, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,6 +1,7 @@
 """Tasks of the real Codex, which asks a scripted model."""
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,8 @@ from agents_manager.testing.scripted_model import (
 from agents_manager.testing.scripted_model.steps import Step, When
 from tests.worlds import ANN, World
 
-CODEX = str(codex_cli_bin.bundled_codex_path())
+CODEX = os.environ.get("AM_TEST_CODEX") or str(codex_cli_bin.bundled_codex_path())
+"""The variable names the program of another release."""
 SCENARIO = "x"
 READY = {"text": "It says hello.", "outcome": "pr_ready", "payload": None}
 
@@ -66,6 +68,13 @@ class Desk:
         last = self.model.requests(SCENARIO)[-1].body
         outputs = [i["output"] for i in last["input"] if i["type"] == "function_call_output"]
         return "\n".join(str(output) for output in outputs)
+
+    def offered(self, name: str) -> list[dict[str, Any]]:
+        """The tools of this name in the first request, wherever Codex puts them for the model."""
+        body = self.model.requests(SCENARIO)[0].body
+        added = [i["tools"] for i in body["input"] if i.get("type") == "additional_tools"]
+        listed = [tool for tools in (body.get("tools", []), *added) for tool in tools]
+        return [tool for tool in listed if tool.get("name") == name]
 
     async def one_run(self, task: Task) -> Run:
         view = await self.ended(task)

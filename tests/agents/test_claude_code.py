@@ -17,7 +17,9 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Ended, Job, Said, Turn
 from agents_manager.testing.scripted_model import (
+    Broken,
     Cut,
+    Garbled,
     Hang,
     ModelServer,
     Say,
@@ -26,6 +28,7 @@ from agents_manager.testing.scripted_model import (
     claude_write,
 )
 from agents_manager.testing.scripted_model import Turn as Answer
+from agents_manager.testing.scripted_model.steps import Step
 from tests.claude import SCENARIO, SETTINGS, account, server
 from tests.repos import make_repo, own_home, write
 from tests.runner_jobs import processes_of
@@ -33,6 +36,8 @@ from tests.turns import turn
 
 __all__ = ["account", "own_home", "server"]
 
+HALF = Answer([Say("Now I write."), Say("word " * 60)])
+"""Half of it is one whole block and the beginning of another."""
 LONG = pytest.mark.slow
 """Tried by `make test-agents`."""
 
@@ -233,19 +238,55 @@ async def test_a_refused_key_is_told_with_the_way_out(
     ("step", "error_class", "says"),
     [
         pytest.param(Status(429), ErrorClass.RATE_LIMIT, "429", id="429", marks=LONG),
-        pytest.param(Status(529), ErrorClass.CRASH, "529", id="529", marks=LONG),
-        pytest.param(Cut(), ErrorClass.CRASH, "Connection", id="cut"),
+        pytest.param(Status(529), ErrorClass.OVERLOADED, "529", id="529", marks=LONG),
+        pytest.param(Cut(), ErrorClass.INTERRUPTED, "Connection", id="cut"),
+        pytest.param(Broken(), ErrorClass.OVERLOADED, "529", id="error event", marks=LONG),
+        pytest.param(
+            Broken(HALF), ErrorClass.INTERRUPTED, "mid-response", id="late error event", marks=LONG
+        ),
+        pytest.param(Garbled(), ErrorClass.INTERRUPTED, "JSON", id="garbled", marks=LONG),
+        pytest.param(
+            Garbled(HALF), ErrorClass.INTERRUPTED, "mid-response", id="late garbled", marks=LONG
+        ),
+        pytest.param(
+            Status(400, "prompt is too long: 250000 tokens > 200000 maximum"),
+            ErrorClass.CONTEXT_TOO_LONG,
+            "too long",
+            id="prompt too long",
+            marks=LONG,
+        ),
+        pytest.param(
+            Answer([Say("No.")], stop="refusal"),
+            ErrorClass.REFUSAL,
+            "can't help",
+            id="refusal",
+            marks=LONG,
+        ),
+        pytest.param(
+            Answer([Say("I was going to")], stop="max_tokens"),
+            ErrorClass.MAX_TOKENS,
+            "output token maximum",
+            id="max tokens",
+            marks=LONG,
+        ),
+        pytest.param(
+            Status(400, "Your credit balance is too low to access the Anthropic API."),
+            ErrorClass.QUOTA,
+            "Credit balance",
+            id="no credit",
+            marks=LONG,
+        ),
     ],
 )
 async def test_what_the_model_refuses_has_its_class(
     account: ModelServer,
     play: Play,
     work: Path,
-    step: Status | Cut,
+    step: Step,
     error_class: ErrorClass,
     says: str,
 ) -> None:
-    account.script(SCENARIO, [step])
+    account.script(SCENARIO, [step] * 10)
     ran = await play()
     assert ran.said.error_class is error_class
     assert says in (ran.said.error or "")

@@ -21,6 +21,7 @@ from tests.worlds import ANN, World
 
 __all__ = ["account", "server"]
 
+PASSES = "[ ! -e word.txt ] || grep -q right word.txt"
 READY = Structured({"text": "Done.", "outcome": "pr_ready", "payload": None})
 
 
@@ -35,9 +36,7 @@ async def test_a_failing_test_is_fixed_in_the_second_round(
 ) -> None:
     agents = {"defaultAgentType": "claude-code", "agents": {"claude-code": SETTINGS}}
     (tmp_path / "home" / "config.json").write_text(json.dumps(agents))
-    world.configure(
-        {"checks": {"test": {"command": "echo got $(cat word.txt); grep -q right word.txt"}}}
-    )
+    world.configure({"checks": {"test": {"command": f"echo got $(cat word.txt); {PASSES}"}}})
     world.project = await tasks.trust_project(world.s, world.project)
     account.script(
         SCENARIO,

@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain.run import ErrorClass
+from agents_manager.domain.task import Task
 from agents_manager.flow import tasks
 from agents_manager.flow.runs import places
 from agents_manager.testing.scripted_model import (
+    Broken,
+    Garbled,
     ModelServer,
     Say,
+    Status,
     Structured,
     Turn,
     When,
@@ -27,6 +32,7 @@ from tests.worlds import ANN, World
 
 __all__ = ["account", "server"]
 
+DONE = {"text": "Done.", "outcome": "pr_ready", "payload": None}
 QUESTION = {"questions": [{"id": "q1", "question": "Which greeting?"}]}
 
 
@@ -112,6 +118,77 @@ async def test_a_session_that_is_gone_is_begun_anew_with_what_was_said(
     assert second.prompt in words(message["content"]), "what was said is on record"
     assert "# Transcript of earlier runs" in (second.prompt or "")
     assert "agent.session_lost" in await world.types(task)
+
+
+async def test_half_of_the_work_is_not_ready_when_every_response_breaks_off(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    configure(tmp_path, {"retries": {"overloaded": {"tries": 0}}})
+    half = claude_bash("echo half > a.txt && git add a.txt && git commit -qm 'Add half'")
+    account.script(SCENARIO, [half, *[Broken()] * 4])
+    task = await start(world)
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    [only] = view.runs
+    assert (only.outcome, only.error and only.error.error_class) == (None, ErrorClass.OVERLOADED)
+    assert run(world.repo, "log", "-1", "--format=%s", only.branch or "") == "Add half"
+    assert view.task.status == "needs_decision"
+    assert "Overloaded" in view.prompts[0].payload["reason"]
+
+
+@pytest.mark.slow
+async def test_an_interrupted_run_is_retried_and_never_taken_as_finished(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    configure(tmp_path, {"retries": {"interrupted": {"tries": 1, "delay": 0}}})
+    broken = Garbled(Turn([Say("Now I write."), Say("word " * 60)]))
+    account.script(
+        SCENARIO,
+        [
+            claude_bash("echo half > a.txt && git add a.txt && git commit -qm 'Add half'"),
+            *[broken] * 4,
+            When(asked("mid-response"), [Structured(DONE)]),
+        ],
+    )
+    task = await start(world)
+    view = await world.until(task, "review")
+    first, second = view.runs
+    assert first.outcome is None
+    assert first.error is not None
+    assert first.error.error_class is ErrorClass.INTERRUPTED
+    assert second.outcome == "pr_ready"
+
+
+@pytest.mark.slow
+async def test_a_session_that_is_too_long_is_retried_once_in_a_new_session(
+    account: ModelServer, world: World, tmp_path: Path
+) -> None:
+    configure(tmp_path, {"retries": {"context_too_long": {"tries": 1}}})
+    too_long = Status(400, "prompt is too long: 250000 tokens > 200000 maximum")
+    # Claude Code itself tries to compact the conversation first, by a request without the answer.
+    account.script(
+        SCENARIO,
+        [asks(QUESTION), *[too_long] * 9, When(asked("Answer: Moin."), [too_long] * 9)],
+    )
+    task = await start(world)
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    await world.answer(view.prompts[0], {"answers": [{"question_id": "q1", "text": "Moin."}]})
+    view = await world.wait(task, lambda v: len(v.runs) == 3 and v.run is None, "ended")
+    _, second, third = view.runs
+    assert [r.error and r.error.error_class for r in (second, third)] == ["context_too_long"] * 2
+    assert "# Transcript of earlier runs" in (third.prompt or "")
+
+
+def configure(tmp_path: Path, more: dict[str, Any]) -> None:
+    settings = {"defaultAgentType": "claude-code", "agents": {"claude-code": SETTINGS}, **more}
+    (tmp_path / "home" / "config.json").write_text(json.dumps(settings))
+
+
+async def start(world: World) -> Task:
+    task = await tasks.create(
+        world.s, world.project, tasks.NewTask(title="Add greeting", pipeline="simple"), ANN
+    )
+    await tasks.move(world.s, task.id, ANN)
+    return task
 
 
 def words(content: Any) -> list[str]:

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,14 @@ from agents_manager.domain.run import RunStatus
 from agents_manager.flow import tasks
 from agents_manager.flow.runs import places
 from agents_manager.testing.scripted_model import (
+    Broken,
+    Cut,
+    Garbled,
     Hang,
     Say,
     Status,
     Structured,
+    Turn,
     When,
     asked,
     codex_add,
@@ -25,6 +30,7 @@ from agents_manager.testing.scripted_model import (
     outcome,
     resumed,
 )
+from agents_manager.testing.scripted_model.steps import Step
 from tests.agents.codex_desk import CODEX, READY, SCENARIO, Desk
 from tests.repos import own_home, run
 from tests.runner_jobs import processes_of
@@ -36,6 +42,19 @@ COMMIT = "git add . && git commit -qm 'Say hello' && git log --oneline"
 PLANNED = {"text": "1. Do it.", "outcome": "plan_complete", "payload": None}
 NOTHING = {"text": "!", "outcome": "no_changes", "payload": '{"reason": "It is there."}'}
 QUESTION = {"questions": [{"id": "q1", "question": "Which word?", "input_type": "text"}]}
+
+RESETS_AT = 1_900_000_000
+LIMITED = Status(
+    429,
+    "The usage limit has been reached",
+    "usage_limit_reached",
+    fields={"plan_type": "plus"},
+    headers={
+        "x-codex-primary-used-percent": "100",
+        "x-codex-primary-window-minutes": "300",
+        "x-codex-primary-reset-at": str(RESETS_AT),
+    },
+)
 
 
 async def test_it_writes_commits_and_reports(desk: Desk) -> None:
@@ -217,20 +236,43 @@ async def test_markers_are_read_too_and_twice_wrong_is_an_error(desk: Desk) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("status", "begins"),
+    ("step", "begins"),
     [
         pytest.param(Status(401, "Incorrect API key."), "auth: unexpected status 401", id="401"),
         pytest.param(Status(429, "Slow down."), "rate_limit: exceeded retry limit", id="429"),
         pytest.param(
             Status(429, "No credit.", "insufficient_quota"), "quota: Quota exceeded", id="quota"
         ),
-        pytest.param(Status(503, "Overloaded."), "crash: unexpected status 503", id="503"),
+        pytest.param(Status(503, "Overloaded."), "overloaded: unexpected status 503", id="503"),
+        pytest.param(Broken(), "overloaded: stream disconnected", id="error event"),
+        pytest.param(Garbled(), "interrupted: stream disconnected", id="garbled"),
+        pytest.param(Garbled(garbage=""), "interrupted: stream disconnected", id="early end"),
+        pytest.param(Cut(), "interrupted: stream disconnected", id="cut"),
+        pytest.param(Turn([Say("No.")], stop="refusal"), "refusal: ", id="refusal"),
+        pytest.param(
+            Turn([Say("I was going to")], stop="max_tokens"), "max_tokens: ", id="max tokens"
+        ),
+        pytest.param(
+            Status(400, "Your input exceeds the context window of this model."),
+            "context_too_long: ",
+            id="prompt too long",
+        ),
+        pytest.param(LIMITED, "quota: ", id="usage limit"),
     ],
 )
-async def test_what_the_model_refuses_has_its_class(
-    desk: Desk, status: Status, begins: str
+async def test_an_interrupted_or_refused_response_has_its_class(
+    desk: Desk, step: Step, begins: str
 ) -> None:
-    assert (await desk.failed(await desk.start([status]))).startswith(begins)
+    assert (await desk.failed(await desk.start([step] * 9))).startswith(begins)
+
+
+@pytest.mark.slow
+async def test_a_usage_limit_names_the_time_at_which_it_resets(desk: Desk) -> None:
+    task = await desk.start([LIMITED])
+    view = await desk.ended(task)
+    error = view.runs[-1].error
+    assert error is not None
+    assert error.resets_at == datetime.fromtimestamp(RESETS_AT, UTC)
 
 
 async def test_one_that_is_killed_has_crashed(desk: Desk) -> None:

@@ -13,6 +13,7 @@ from agents_manager.domain.run import CostBasis, ErrorClass, RunStatus
 from agents_manager.domain.task import Task
 from agents_manager.flow import snapshots, tasks
 from agents_manager.flow.runs import counts
+from agents_manager.flow.views import TaskView
 from agents_manager.testing.scripted_model import (
     CODEX_KEY,
     CODEX_MODEL,
@@ -25,6 +26,7 @@ from agents_manager.testing.scripted_model import (
     codex_add,
     codex_run,
 )
+from agents_manager.testing.scripted_model.unusual import RESET, UNUSUAL
 from tests import sandboxes
 from tests.agents.codex_desk import READY, Desk
 from tests.agents.codex_desk import SCENARIO as CODEX
@@ -182,3 +184,37 @@ async def test_without_a_key_it_says_which_one(
     monkeypatch.delenv(CODEX_KEY)
     error = await desk.failed(await desk.start([], gateway=True))
     assert f"set {CODEX_KEY} for the server" in error
+
+
+def limited(view: TaskView) -> float:
+    """How many seconds after its run failed the next one is due."""
+    first = view.runs[0]
+    assert first.error is not None
+    assert first.error.error_class is ErrorClass.RATE_LIMIT
+    assert first.error.resets_at is not None
+    assert first.ended_at is not None
+    return (first.error.resets_at - first.ended_at).total_seconds()
+
+
+@pytest.mark.parametrize("form", ["429 seconds", "429 date", "429 reset"])
+async def test_claude_code_is_retried_when_the_limit_ends_that_it_does_not_tell(
+    account: ModelServer, key: str, world: World, form: str
+) -> None:
+    settings = {**SETTINGS, "gateway": True}
+    config = {"defaultAgentType": "claude-code", "agents": {"claude-code": settings}}
+    (world.s.home / "config.json").write_text(json.dumps(config))
+    account.script(SCENARIO, [UNUSUAL[form].step("anthropic")] * 9)
+    async with serving(world.program):
+        view = await world.wait(await started(world), lambda v: len(v.runs) == 2, "a retry")
+    assert RESET.total_seconds() - 60 < limited(view) <= RESET.total_seconds()
+    assert view.next_mover.kind == "timer"
+
+
+@pytest.mark.parametrize("form", ["429 seconds", "429 date", "429 reset"])
+async def test_codex_ends_rather_than_wait_for_hours_and_is_retried_then(
+    desk: Desk, key: str, form: str
+) -> None:
+    async with serving(desk.world.program):
+        task = await desk.start([UNUSUAL[form].step("openai")] * 9, gateway=True)
+        view = await desk.world.wait(task, lambda v: bool(v.prompts) and v.run is None, "over")
+    assert RESET.total_seconds() - 60 < limited(view) <= RESET.total_seconds()

@@ -99,6 +99,18 @@ class Scene:
 
         return await self.s.store.write(write)
 
+    async def finish(self, task: Task) -> None:
+        """Ends a task that was started, by the decision that nothing is left to do."""
+        trigger = Trigger(type=TriggerType.AGENT_OUTCOME, outcome="no_changes")
+
+        def write(tx: Tx) -> None:
+            for run in tx.runs.live(task.id):
+                tx.runs.update(run.id, status=RunStatus.COMPLETED, ended_at=self.s.clock.now())
+            transitions.report(tx, self.s, task.id, Fired(trigger=trigger), SYSTEM)
+
+        await self.s.store.write(write)
+        await tasks.move(self.s, task.id, ANN, to="done")
+
     async def note(self, task: Task, text: str) -> int:
         """One more event; its id."""
         now = self.s.clock.now()

@@ -129,6 +129,7 @@ UNKNOWN = {
     "GET /runs/nowhere": "RunNotFound",
     "GET /runs/nowhere/prompt": "RunNotFound",
     "GET /runs/nowhere/checks": "RunNotFound",
+    "GET /runs/nowhere/left-out": "RunNotFound",
     "GET /runs/nowhere/handoff": "RunNotFound",
     "GET /runs/nowhere/transcript": "RunNotFound",
     "GET /runs/nowhere/output": "RunNotFound",

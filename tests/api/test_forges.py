@@ -4,12 +4,13 @@ where to look."""
 import hashlib
 import hmac
 import json
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from agents_manager.domain.task import Task
+from agents_manager.domain.task import Project, Task
 from tests.api.scenes import Scene, told
 from tests.contract.store_values import a_pull
 
@@ -79,3 +80,17 @@ async def test_without_the_right_signature_nothing_is_taken(
     long = {**delivery(), "content": b'"' + b"x" * 2_000_000 + b'"'}
     assert (await stranger.post(HOOK, **long)).status_code == 413
     assert await looks(scene, task) == 0
+
+
+async def test_the_server_says_why_it_cannot_use_the_forge_of_a_project(
+    api: httpx.AsyncClient, project: Project, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AM_GITHUB_TOKEN", raising=False)
+    of_project = f"/api/v1/projects/{project.id}/forge"
+    assert (await api.get(of_project)).json() == {"type": "local", "trouble": None}
+    folder = repo / ".agents-manager"
+    folder.mkdir()
+    (folder / "config.json").write_text('{"forge": {"type": "github"}}')
+    said = (await api.get(of_project)).json()
+    assert said["type"] == "github"
+    assert said["trouble"]

@@ -12,7 +12,12 @@ from tests.github_server import TOKEN, FakeGitHub, Served, Trouble
 from tests.unit.test_task_file import TEXT
 
 IMPORT = "/api/v1/tasks/import"
-LIST = {"project": "shop", "format": "md", "text": "- [ ] Door\n- [x] Roof\n", "source": "a.md"}
+LIST = {
+    "project": "shop",
+    "format": "md",
+    "text": "- [ ] Door\n- [x] Roof\n- Ask Ann\n",
+    "source": "a.md",
+}
 
 
 async def titles(api: httpx.AsyncClient) -> list[str]:
@@ -23,6 +28,8 @@ async def test_a_list_is_imported(api: httpx.AsyncClient, scene: Scene) -> None:
     shown = (await api.post(IMPORT, json={**LIST, "dry_run": True})).json()
     [item] = shown["items"]
     assert (item["state"], item["task_id"], shown["skipped"]) == ("to_make", None, 1)
+    assert shown["left_out"] == [{"place": "line 3", "text": "Ask Ann"}]
+    assert shown["left_out_count"] == 1
     assert await titles(api) == []
     made = (await api.post(IMPORT, json=LIST)).json()["items"][0]
     assert (made["state"], made["place"], made["pipeline"]) == ("made", "line 1", "feature")

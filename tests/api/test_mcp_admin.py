@@ -60,6 +60,16 @@ async def test_a_task_is_made_started_and_looked_at(api: httpx.AsyncClient, scen
     }
 
 
+async def test_a_task_is_made_for_an_agent(api: httpx.AsyncClient, scene: Scene) -> None:
+    words = {"project": scene.project.name, "title": "Add search"}
+    _, made = await tool(api, "create_task", **words, agent="codex", model="gpt-5.5")
+    shown = (await tool(api, "show_task", task=made["id"]))[1]
+    assert (shown["agent"], shown["model"]) == ("codex", "gpt-5.5")
+    good, said = await tool(api, "create_task", **words, agent="codecs")
+    assert not good
+    assert 'There is no agent "codecs". Did you mean "codex"?' in said
+
+
 async def test_a_question_is_answered_by_the_rules_of_all_doors(
     api: httpx.AsyncClient, scene: Scene
 ) -> None:

@@ -139,6 +139,20 @@ async def test_what_no_agent_should_print(api: httpx.AsyncClient, scene: Scene, 
     assert [m["type"] for m in again[0].json()["messages"]] == ["output"]
 
 
+async def test_a_long_line_of_json_is_one_message_once_it_is_complete(
+    api: httpx.AsyncClient, scene: Scene, run: Run
+) -> None:
+    long = b'{"type": "assistant", "text": "' + b"x" * 2 * watch.MAX_PIECE
+    printer = Printer(scene, run)
+    printer.write(line("one") + long)
+    output = watch.job_dir(scene.s, run.id, 1) / watch.OUTPUT
+    assert len(watch.pieces(output, watch.Position(), over=False)) == 1
+    printer.write(b'"}\n')
+    await printer.end()
+    events = await take(api, run)
+    assert texts(events) == ["one", f"(A message of {len(long) + 2} bytes is left out.)"]
+
+
 async def test_a_closing_server_ends_the_watching(program: Program, scene: Scene, run: Run) -> None:
     Printer(scene, run).write(line("one"))
     feed = Feed(program.services.store, program.database.watch)

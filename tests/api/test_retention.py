@@ -12,6 +12,9 @@ URL = "/api/v1/retention"
 async def test_what_would_go_and_what_went(scene: Scene, api: httpx.AsyncClient) -> None:
     planned = (await api.get(URL)).json()
     assert (planned["dry_run"], planned["items"], planned["last"]) == (True, [], None)
+    kinds = {"workspaces", "transcripts", "setup", "backups", "databases"}
+    assert set(planned["used"]) == kinds
+    assert planned["used"]["workspaces"] == 0 < planned["used"]["databases"]
     done = (await api.post(URL)).json()
     assert done["totals"]["worktrees"] == {"count": 0, "bytes": None}
     assert (await api.get(URL)).json()["last"] is not None

@@ -242,6 +242,19 @@ async def test_what_checks_said_is_read_round_by_round(
     assert (await api.get(url)).json()["rounds"] == rounds
 
 
+async def test_build_products_left_out_of_a_commit_are_listed(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    task, run = await scene.running()
+    url = f"{API}/runs/{run.id}/left-out"
+    assert (await api.get(url)).json() == {"run_id": run.id, "paths": [], "more": 0}
+    paths = [f"{number}/node_modules/" for number in range(201)]
+    found = event.ProductsLeftOut.from_run(run.id, paths)
+    now = scene.s.clock.now()
+    await scene.s.store.write(lambda tx: tx.events.add(task.id, found, SYSTEM, now))
+    assert (await api.get(url)).json() == {"run_id": run.id, "paths": paths[:200], "more": 1}
+
+
 async def test_a_handoff_is_shown_or_what_was_wrong_with_it(
     api: httpx.AsyncClient, scene: Scene
 ) -> None:
@@ -386,6 +399,7 @@ async def test_a_run_is_started_by_hand(api: httpx.AsyncClient, scene: Scene) ->
     assert {name: again[name] for name in order} == order
     assert again["overrides"] == {
         "role": {},
+        "task": {},
         "hook": {},
         "run": {"timeout": 5000, "model": "small"},
     }

@@ -43,6 +43,16 @@ async def test_a_schedule_is_added_looked_at_changed_and_removed(
     assert (await api.get(f"/api/v1/tasks/{task.json()['id']}")).status_code == 200
 
 
+async def test_its_tasks_are_made_for_an_agent(scene: Scene, api: httpx.AsyncClient) -> None:
+    words = {"title": "Update", "agent": "codex", "model": "gpt-5.5"}
+    made = (await api.post(URL, json=schedule(scene, task=words))).json()
+    assert (made["template"]["agent"], made["template"]["model"]) == ("codex", "gpt-5.5")
+    one = f"{URL}/{made['id']}"
+    await api.patch(one, json={"task": {"agent": "claude-code"}})
+    task = (await api.post(f"{one}/run")).json()
+    assert (task["agent"], task["model"]) == ("claude-code", None)
+
+
 async def test_a_rule_is_tried_before_it_is_kept(api: httpx.AsyncClient) -> None:
     given = {"rule": "every 2 weeks on monday at 08:00", "zone": "America/New_York"}
     found = (await api.get(f"{URL}/preview", params=given)).json()["next"]

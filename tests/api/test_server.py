@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from agents_manager.api import server
@@ -118,6 +119,24 @@ async def test_a_stream_nobody_reads_does_not_keep_it(program: Program, scene: S
             assert (await api.get("/api/v1/tasks")).status_code == 200
             begun = time.monotonic()
         assert time.monotonic() - begun < 2.5
+
+
+async def test_kept_connections_send_small_answers_without_delay(program: Program) -> None:
+    async with serving(program) as api:
+        assert (await api.get("/healthz")).status_code == 200
+        assert (await api.get("/healthz")).status_code == 200
+        [accepted] = _accepted_at(api.base_url.port)
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def _accepted_at(port: int | None) -> list[socket.socket]:
+    """Duplicates of this process's accepted connections to a port."""
+    return [
+        socket.socket(fileno=os.dup(connection.fd))
+        for connection in psutil.Process().net_connections("tcp4")
+        if connection.laddr.port == port and connection.raddr
+    ]
 
 
 async def test_a_port_in_use_is_named_with_the_way_out(program: Program) -> None:

@@ -32,6 +32,27 @@ async def test_a_task_is_edited(api: httpx.AsyncClient, scene: Scene) -> None:
     assert aimed["task"]["objective"] == "Less looking."
 
 
+async def test_the_agent_of_a_task_is_chosen_and_changed(
+    api: httpx.AsyncClient, scene: Scene
+) -> None:
+    body: dict[str, Any] = {"project": scene.project.name, "title": "x", "agent": "codex"}
+    made = (await api.post(TASKS, json={**body, "model": "gpt-5.5"})).json()
+    assert (made["agent"], made["model"]) == ("codex", "gpt-5.5")
+    one = f"{TASKS}/{made['id']}"
+    shown = (await api.get(one)).json()["task"]
+    assert (shown["agent"], shown["model"]) == ("codex", "gpt-5.5")
+    edited = (await api.patch(one, json={"agent": "claude-code"})).json()
+    assert edited["fields"] == ["agent", "model"]
+    assert (edited["task"]["agent"], edited["task"]["model"]) == ("claude-code", None)
+    cleared = (await api.patch(one, json={"agent": None})).json()["task"]
+    assert (cleared["agent"], cleared["model"]) == (None, None)
+    unknown = told(await api.post(TASKS, json={**body, "agent": "codecs"}), 422, "InvalidInput")
+    assert 'Did you mean "codex"? Known: ' in unknown["details"][0]
+    race = {"contenders": [{"agent": "codex"}, {"agent": "claude-code"}]}
+    both = told(await api.post(TASKS, json={**body, "race": race}), 422, "InvalidInput")
+    assert both["message"].startswith("A race names its own agents.")
+
+
 async def test_an_edit_during_a_run_says_so(api: httpx.AsyncClient, scene: Scene) -> None:
     task, run = await scene.running()
     edited = (await api.patch(f"{TASKS}/{task.id}", json={"title": "Other"})).json()

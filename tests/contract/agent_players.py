@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from agents_manager.agents.acp import AcpAgent
 from agents_manager.agents.acp_profiles import PROFILES, Counts
 from agents_manager.agents.claude_code import ClaudeCodeAgent
@@ -71,5 +73,10 @@ PLAYERS: Mapping[str, Player] = {"scripted": scripted, "command": command, "acp"
 if os.environ.get("AM_TEST_PROFILES"):
     # Each brings a process of its own that takes a second to start: `make test-agents` does.
     PLAYERS = {**PLAYERS, **{f"acp-{name}": profiled(name) for name in PROFILES}}
+# The quick lane tests ACP by `tests/integration/test_acp_driver.py`.
+NAMES = [
+    pytest.param(name, marks=pytest.mark.slow) if name.startswith("acp") else pytest.param(name)
+    for name in PLAYERS
+]
 SILENT = [f"acp-{name}" for name, known in PROFILES.items() if known.counts is Counts.NOWHERE]
 """Players that do not tell what they used."""

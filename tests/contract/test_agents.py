@@ -12,7 +12,7 @@ from agents_manager.domain.run import ErrorClass
 from agents_manager.engine.runners import DetachedRunners
 from agents_manager.flow.ports import Agent, Ended, Said
 from agents_manager.testing.contracts.agents import AgentContract
-from tests.contract.agent_players import PLAYERS, SILENT, claude_code
+from tests.contract.agent_players import NAMES, PLAYERS, SILENT, claude_code
 from tests.runner_jobs import eventually, processes_of
 from tests.turns import turn
 
@@ -22,7 +22,7 @@ Run = Callable[[Agent], Awaitable[tuple[Ended, Said]]]
 OUTCOME = {"name": "no_changes", "payload": {"reason": "It is there."}, "text": None}
 
 
-@pytest.fixture(params=PLAYERS)
+@pytest.fixture(params=NAMES)
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Make:
     (tmp_path / "work").mkdir()
     return lambda *steps, **settings: PLAYERS[request.param](tmp_path, *steps, **settings)
@@ -47,7 +47,7 @@ def run(tmp_path: Path, runners: DetachedRunners) -> Run:
 
 
 class TestPlayers(AgentContract):
-    @pytest.fixture(params=PLAYERS)
+    @pytest.fixture(params=NAMES)
     def speaking(self, request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], Agent]:
         return lambda words: PLAYERS[request.param](tmp_path, {"say": words})
 
@@ -72,7 +72,9 @@ async def test_the_outcome_is_read_from_the_final_message(make: Make, run: Run) 
     assert (said.error, said.error_class) == (None, None)
 
 
-@pytest.mark.parametrize("make", [name for name in PLAYERS if name not in SILENT], indirect=True)
+@pytest.mark.parametrize(
+    "make", [name for name in NAMES if name.values[0] not in SILENT], indirect=True
+)
 async def test_what_was_used_is_told(make: Make, run: Run) -> None:
     usage = {"usage": {"input_tokens": 7, "cost_usd": 0.25}}
     _, said = await run(make({"say": "Look."}, usage, {"outcome": OUTCOME}))

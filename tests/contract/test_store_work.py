@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from agents_manager.domain.event import Noted, StatusBlocked
+from agents_manager.domain.event import AgentCancelled, Noted, StatusBlocked, ToolUsed
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.ids import EffectId, HistoryId, ProjectId, PromptId, RunId, TaskId
 from agents_manager.domain.phase import Phase, PhaseStatus
@@ -395,6 +395,24 @@ async def test_events_are_read_from_where_a_reader_stopped(any_store: Database) 
     last = await any_store.read(lambda tx: tx.events.last(TASK, newest[0].type))
     assert last == newest[0]
     assert await any_store.read(lambda tx: tx.events.last(TASK, "snapshot.saved")) is None
+
+
+async def test_the_last_event_of_a_run_is_found_by_its_category(any_store: Database) -> None:
+    await any_store.write(furnish)
+
+    def used(run: str, number: int) -> ToolUsed:
+        return ToolUsed(run=run, name="a", summary='"run":"c"', ok=True, number=number, at="")
+
+    def write(tx: Tx) -> None:
+        for told in (used("a", 1), used("b", 1), used("a", 2), used("b", 2)):
+            tx.events.add(TASK, told, ADA, NOW)
+        tx.events.add(TASK, AgentCancelled(run="a"), ADA, NOW)
+
+    await any_store.write(write)
+    last = await any_store.read(lambda tx: tx.events.last_of_run(TASK, "tool", RunId("a")))
+    assert last is not None
+    assert (last.data["run"], last.data["number"]) == ("a", 2)
+    assert not await any_store.read(lambda tx: tx.events.last_of_run(TASK, "tool", RunId("c")))
 
 
 async def test_effects_of_a_task_wait_for_their_turn(any_store: Database) -> None:

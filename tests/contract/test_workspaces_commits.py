@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agents_manager.domain.build_products import BuildProducts
 from agents_manager.errors import GitError, InvalidRepository
+from agents_manager.flow.ports import Committed, WorkspaceRules
 from agents_manager.scm import commits
 from tests.repos import canary, commit, executable, make_repo, own_home, run, sha, status, write
 from tests.workspaces import Kind, workspaces
@@ -27,15 +29,100 @@ async def tree(workspaces: Kind, repo: Path) -> Path:
 
 
 async def test_commit_all(workspaces: Kind, tree: Path) -> None:
-    assert await workspaces.commit_all(tree, BRANCH, "Nothing") is None
+    assert await workspaces.commit_all(tree, BRANCH, "Nothing") == Committed(sha=None)
     odd = os.fsdecode(b"odd \xff\n--force")
     write(tree, {"README.md": "work", odd: "x", "x.log": "ignored"})
     made = await workspaces.commit_all(tree, BRANCH, "Add odd")
-    assert (made, status(tree)) == (sha(tree), "")
+    assert (made.sha, status(tree)) == (sha(tree), "")
     assert run(tree, "log", "-1", "--format=%s %an %(trailers)") == "Add odd Ada Löve "
     names = run(tree, "ls-tree", "-r", "-z", "--name-only", "HEAD").rstrip("\0").split("\0")
     assert sorted(names) == sorted([".gitignore", "README.md", odd])
-    assert await workspaces.commit_all(tree, BRANCH, "Nothing") is None
+    assert await workspaces.commit_all(tree, BRANCH, "Nothing") == Committed(sha=None)
+
+
+PRODUCTS = {
+    "__pycache__/a.pyc": "x",
+    "src/__pycache__/b.pyc": "x",
+    "node_modules/pad/index.js": "x",
+    ".venv/bin/python": "x",
+    "target/debug/shop": "x",
+    "Cargo.toml": "[package]\n",
+    ".pytest_cache/v/lastfailed": "{}",
+    ".coverage": "x",
+    "docs/.DS_Store": "x",
+}
+LEFT_OUT = (
+    *(".coverage", ".pytest_cache/", ".venv/", "__pycache__/", "docs/.DS_Store"),
+    *("node_modules/", "src/__pycache__/", "target/"),
+)
+
+
+def committed(tree: Path) -> list[str]:
+    return run(tree, "show", "--format=", "--name-only", "HEAD").split("\n")
+
+
+@pytest.mark.parametrize("staged", [False, True])
+async def test_build_products_are_left_out_of_the_commit(
+    workspaces: Kind, tree: Path, staged: bool
+) -> None:
+    write(tree, {**PRODUCTS, "src/b.py": "1"})
+    if staged:
+        run(tree, "add", "--all")
+    made = await workspaces.commit_all(tree, BRANCH, "Add b")
+    assert (made.sha, made.left_out) == (sha(tree), LEFT_OUT)
+    assert committed(tree) == ["Cargo.toml", "src/b.py"]
+    assert all((tree / path).exists() for path in PRODUCTS)
+    again = await workspaces.commit_all(tree, BRANCH, "Nothing")
+    assert again == Committed(sha=None, left_out=LEFT_OUT)
+
+
+async def test_build_products_beside_tracked_ones_are_committed(
+    workspaces: Kind, repo: Path
+) -> None:
+    commit(repo, {"dist/a.js": "1", "package.json": "{}", "pkg/a.pyc": "1"})
+    tree = (await workspaces.prepare(repo, "task2", "agent/y", "main")).path
+    write(tree, {"dist/a.js": "2", "dist/b.js": "1", "pkg/b.pyc": "1", "build/x": "1"})
+    made = await workspaces.commit_all(tree, "agent/y", "Build")
+    assert made.left_out == ("build/",)
+    assert committed(tree) == ["dist/a.js", "dist/b.js", "pkg/b.pyc"]
+
+
+async def test_files_added_against_the_ignore_rules_are_committed(
+    workspaces: Kind, tree: Path
+) -> None:
+    write(tree, {".gitignore": "*.log\n__pycache__/\n", "__pycache__/a.pyc": "1"})
+    run(tree, "add", "--force", "__pycache__/a.pyc")
+    assert not (await workspaces.commit_all(tree, BRANCH, "Meant")).left_out
+    assert "__pycache__/a.pyc" in committed(tree)
+
+
+async def test_a_project_switches_the_list_of_build_products_off(
+    workspaces: Kind, tree: Path
+) -> None:
+    write(tree, {"a.pyc": "1", "a.min.js": "1"})
+    rules = BuildProducts(patterns=("*.min.js",))
+    made = await workspaces.commit_all(tree, BRANCH, "Nothing", rules)
+    assert made == Committed(sha=None, left_out=("a.min.js", "a.pyc"))
+    await workspaces.commit_all(tree, BRANCH, "All", BuildProducts(enabled=False))
+    assert committed(tree) == ["a.min.js", "a.pyc"]
+
+
+async def test_build_products_stay_for_the_next_run_and_are_in_no_snapshot(
+    workspaces: Kind, repo: Path, tree: Path
+) -> None:
+    write(tree, {"node_modules/odd [x]*/a b.js": "1", "web/node_modules/c.js": "1"})
+    await workspaces.commit_all(tree, BRANCH, "Nothing")
+    await workspaces.release(tree)
+    assert await workspaces.spare(repo, "task1")
+    assert not (await workspaces.prepare(repo, "task1", BRANCH, "main")).events
+    write(tree, {"left": "over", "node_modules/odd [x]*/a b.js": "2"})
+    renewed = await workspaces.prepare(repo, "task1", BRANCH, "main", WorkspaceRules())
+    assert [event.type for event in renewed.events] == ["snapshot.saved"]
+    saved = await workspaces.snapshots(repo, "task1")
+    assert [one.files for one in saved] == [("left",)]
+    assert not (tree / "left").exists()
+    assert (tree / "node_modules/odd [x]*/a b.js").read_text() == "2"
+    assert (tree / "web/node_modules/c.js").exists()
 
 
 async def test_commit_all_without_an_identity(workspaces: Kind, tree: Path, own_home: Path) -> None:

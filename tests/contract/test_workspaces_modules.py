@@ -134,6 +134,19 @@ def with_lfs(tmp_path: Path) -> Path:
     return repo
 
 
+@pytest.fixture
+def no_git_lfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All programs but git-lfs, which this machine may have."""
+    (tmp_path / "bin").mkdir()
+    for folder in os.environ["PATH"].split(":"):
+        for program in Path(folder).glob("*"):
+            link = tmp_path / "bin" / program.name
+            if program.name != "git-lfs" and not link.is_symlink():
+                link.symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+
+@pytest.mark.usefixtures("no_git_lfs")
 async def test_lfs_without_its_program(workspaces: Kind, with_lfs: Path) -> None:
     made = await prepare(workspaces, with_lfs)
     [told] = made.events

@@ -374,7 +374,7 @@ async def test_another_root_takes_the_worktree_along(
     assert not first.path.exists()
     assert types(second.events) == ["snapshot.saved"]
     head = commit(second.path, {"a": "2"})
-    assert await workspaces.commit_all(second.path, BRANCH, "Nothing") is None
+    assert (await workspaces.commit_all(second.path, BRANCH, "Nothing")).sha is None
     write(second.path, {"b": "2"})
     await workspaces.commit_all(second.path, BRANCH, "Left over")
     assert run(repo, "rev-parse", f"{BRANCH}^") == head

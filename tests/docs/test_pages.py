@@ -19,7 +19,10 @@ SPENDS = {"plan": [[{"usage": {"cost_usd": 10}}, {"sleep": 2}, {"outcome": "plan
 LEAVES = {
     "plan": [[{"write": {"path": "search.py", "text": "x\n"}}, {"hang": True}], PLANS["plan"][1]]
 }
-STOPPED = 'am project add . && am serve && am task create X --start && am run stop "$(the live)"'
+WROTE = 'until find "$AM_HOME/worktrees" -name search.py | grep -q .; do sleep 0.1; done'
+STARTED = "am project add . && am serve && am task create X --start"
+STOPPED = f'{STARTED} && {WROTE} && am run stop "$(the live)"'
+SAVED = 'until am snapshot list "$(the task)" | grep -q search.py; do sleep 0.1; done'
 NOTE = "Created src/auth.py.\n\nBe careful: the token is short.\n"
 MODEL = """
 from pathlib import Path
@@ -39,7 +42,9 @@ SCENES = {
     "docs/concepts/configuration.md": Scene(LEAVES, before=STOPPED),
     "docs/concepts/cost.md": Scene(SPENDS, settings={"budgets": {"runUsd": 5}}),
     "docs/concepts/staged.md": Scene(staged()),
-    "docs/concepts/workspaces.md": Scene(LEAVES, before=f'{STOPPED} && am run start "$(the task)"'),
+    "docs/concepts/workspaces.md": Scene(
+        LEAVES, before=f'{STOPPED} && am run start "$(the task)" && {SAVED}'
+    ),
     "docs/how-to/mcp.md": Scene(
         {"plan": [[{"ask": {"question": "?", "options": ["Red", "Blue"]}}]]}
     ),

@@ -52,6 +52,7 @@ def _forks() -> "subprocess.Popen[str]":
 class Am:
     def __init__(self, folder: Path, program: Sequence[str | Path] = (PROGRAM,)) -> None:
         self.program = program
+        self.patience_s = PATIENCE_S
         self.home = folder / "am-home"
         self.repo = folder / "repo"
         user = folder / "user"
@@ -63,6 +64,7 @@ class Am:
             "LANG": "C.UTF-8",
             "AM_HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
+            "COLUMNS": "10000",  # So that no line of output is wrapped.
         }
         self._run: Run = self._start_and_wait
 
@@ -85,7 +87,7 @@ class Am:
             capture_output=True,
             cwd=cwd,
             env=env,
-            timeout=PATIENCE_S,
+            timeout=self.patience_s,
             check=False,
         )
         return Done(args, ran.returncode, ran.stdout.decode(), ran.stderr.decode())
@@ -101,7 +103,7 @@ class Am:
             assert source.stdout
             (streams / "in").write_text(input)
             request = {"args": args, "cwd": str(cwd), "env": dict(env)}
-            request |= {"streams": str(streams), "seconds": round(PATIENCE_S)}
+            request |= {"streams": str(streams), "seconds": round(self.patience_s)}
             source.stdin.write(json.dumps(request) + "\n")
             source.stdin.flush()
             code = int(source.stdout.readline())

@@ -48,7 +48,7 @@ UNRECORDED_COMMANDS = {
         f"task {name}": OF_TASK
         for name in (
             *("create", "start", "move", "cancel", "grant", "edit", "retry-hook", "import"),
-            *("race", "pick"),
+            *("race", "pick", "restore-check"),
         )
     },
 }

@@ -10,10 +10,14 @@ from typing import Any
 
 import pytest
 
+from agents_manager.domain import pipeline
 from agents_manager.engine.host import HostLock
+from agents_manager.flow import tasks
+from tests.api.scenes import ANN
 from tests.asking import Clock, seated
 from tests.debian import missing
 from tests.e2e.am_program import PROGRAM, Am
+from tests.integration.test_liveness import STRANDS
 
 
 @pytest.fixture
@@ -203,3 +207,18 @@ async def test_effects_that_the_server_should_have_performed(am: Am) -> None:
             await table.s.store.write(lambda tx: tx.effects.update(notice.id, **checking))
             code, found = told(am)
             assert (code, found["effects"]) == (0, ("ok", "2 open, none stuck."))
+
+
+async def test_tasks_that_nobody_can_move_are_named(am: Am) -> None:
+    async with seated(am.home, am.repo, "", Clock(datetime.now(UTC))) as table:
+        parsed, now = pipeline.parse(STRANDS), table.clock.now()
+        await table.s.store.write(lambda tx: tx.pipelines.save(parsed, STRANDS, now))
+        task = await table.task(pipeline="strands")
+        assert told(am)[1]["tasks"] == ("ok", "None is stuck.")
+        await tasks.move(table.s, task.id, ANN, to="adrift")
+        id = task.id[:8]
+        assert told(am)[1]["tasks"] == (
+            "warn",
+            f'1 task cannot be moved by anybody: "Add search" ({id}). am task why {id} '
+            "It shows the ways to continue.",
+        )

@@ -39,6 +39,10 @@ def test_a_list_is_shown_then_imported_then_there(tmp_path: Path) -> None:
         assert am.json("run", "list") == []
         again = am.json("task", "import", "TODO.md")
         assert {item["state"] for item in again["items"]} == {"already_there"}
+        (am.repo / "more.md").write_text("- [ ] Mend the roof\n- Ask Ann\n1. Pay\n")
+        shown = am.text("task", "import", "more.md", "--dry-run")
+        left = '2 list items left out, because a task is a line like "- [ ] Title":'
+        assert f"{left}\n  line 2: Ask Ann\n  line 3: Pay\n" in shown
         piped = am.text("task", "export", paint["task"]["id"])
         assert "Buy paint" in am.text("task", "import", "-", input=piped)
 

@@ -44,6 +44,13 @@ implement:
 - - hang: true
 ```
 """
+PAINTS = """```agent-script
+implement:
+- - write: {path: gate.txt, text: "blue\\n"}
+  - commit: Paint the gate
+  - outcome: pr_ready
+```
+"""
 SPLIT = """```agent-script
 plan:
 - - outcome:
@@ -225,6 +232,7 @@ def _use_retry_and_phases(am: Am, run: Callable[..., Any], before: str) -> None:
     _use_retry(am, run)
     _use_artifacts(am, run, before)
     _use_phases(am, run)
+    _use_checks(am, run)
 
 
 def _use_race(am: Am, run: Callable[..., Any]) -> None:
@@ -378,6 +386,28 @@ def _use_phases(am: Am, run: Callable[..., Any]) -> None:
     run("phase", "reorder", "2", id=task)
 
 
+def _use_checks(am: Am, run: Callable[..., Any]) -> None:
+    """A check that fails on the base commit too is skipped for a task, and runs for it again."""
+    file = am.repo / ".agents-manager" / "config.json"
+    before = file.read_bytes() if file.exists() else None
+    file.parent.mkdir(exist_ok=True)
+    known = json.loads(before) if before else {}
+    file.write_text(json.dumps({**known, "checks": {"test": {"command": "exit 1"}}}))
+    am.json("project", "trust")
+    made = am.json("task", "create", "Gate", "--description", PAINTS, "--pipeline", "simple")
+    task: str = made["task"]["id"]
+    am.json("task", "start", task)
+    am.json("prompt", "answer", am.open_prompt(task)["prompt"]["id"], "--option", "skip")
+    assert am.json("task", "show", task)["skipped_checks"] == ["test"]
+    assert run("task", "restore-check", "test", id=task)["skipped"] == []
+    assert am.json("task", "show", task)["skipped_checks"] == []
+    am.open_prompt(task)
+    file.unlink()
+    if before is not None:
+        file.write_bytes(before)
+    am.json("project", "trust")
+
+
 def test_every_command_has_help_and_json_and_is_documented() -> None:
     page = REFERENCE.read_text()
     for name, command in leaves(root).items():
@@ -410,16 +440,16 @@ def test_text_cannot_steer_the_terminal(tmp_path: Path) -> None:
     am = Am(tmp_path)
     am.make_repo()
     am.text("project", "add", ".")
-    am.text("task", "create", "\x1b[2Jgone \u202efdp.exe \x9b31m [bold]x[/bold]")
+    am.text("task", "create", "\x1b[2Jgone \u202efdp \x9b31m [b]x")
     plain = am.text("task", "list")
-    assert "\\x1b[2Jgone \\u202efdp.exe \\x9b31m [bold]x[/bold]" in plain
+    assert "\\x1b[2Jgone \\u202efdp \\x9b31m [b]x" in plain
     assert "\x1b" not in plain
     assert am.json("task", "list", "--find", "GONE") == am.json("task", "list")
     assert am.json("task", "list", "--find", "come") == []
     assert am.text("task", "list", "--json").isascii()
     drawn = at_terminal(am, "task", "list")
     assert "\x1b[2J" not in drawn
-    assert "[bold]x[/bold]" in drawn.replace("\r\n", "")
+    assert "[b]x" in drawn.replace("\r\n", "")
     assert "\u202e" not in drawn
 
 
@@ -442,7 +472,7 @@ def test_questions_are_asked_at_a_terminal(tmp_path: Path) -> None:
         ]
 
 
-def at_terminal(am: Am, *args: str, typed: str = "") -> str:
+def at_terminal(am: Am, *args: str, typed: str = "", code: int = 0) -> str:
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [PROGRAM, *args],
@@ -463,7 +493,7 @@ def at_terminal(am: Am, *args: str, typed: str = "") -> str:
             break
         seen += piece
     os.close(ours)
-    assert process.wait(PATIENCE_S) == 0, seen
+    assert process.wait(PATIENCE_S) == code, seen
     return seen.decode()
 
 

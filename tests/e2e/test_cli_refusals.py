@@ -184,7 +184,6 @@ def _tasks(am: Am, ids: Mapping[str, str]) -> Mapping[str, Case]:
             "task", "move", ids["idle"], "nowhere", says='no move from "open" to "nowhere"'
         ),
         "unknown status in a list": case("task", "list", "--status", "opne", says='mean "open"?'),
-        "waits for another": case("task", "start", ids["idle"], says="It waits for"),
         "no single move": case("task", "start", ids["planned"], says="no single next move"),
         "endless JSON": case(
             "task", "events", ids["idle"], "--follow", "--json", says="--follow never ends", code=2
@@ -214,6 +213,9 @@ def _edits(ids: Mapping[str, str]) -> Mapping[str, Case]:
         "others depend on it": case(*delete, asking, says="others wait for it"),
         "delete of no task": case(*delete, "ffff0000", says='no such task: "ffff0000"'),
         "no failed hook": case("task", "retry-hook", ids["idle"], says="has no failed hook"),
+        "no such skipped check": case(
+            *("task", "restore-check", ids["idle"], "test"), says='"test" is not skipped'
+        ),
         "why of no task": case("task", "why", "ffff0000", says='no such task: "ffff0000"'),
     }
 

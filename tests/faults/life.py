@@ -14,7 +14,7 @@ from signal import SIGKILL
 from typing import Any, NoReturn
 
 from agents_manager import bootstrap, log, redaction
-from agents_manager.engine import runners
+from agents_manager.engine import runners, starting
 from agents_manager.flow import hooks, patience, supervisor
 from agents_manager.settings import Settings
 from tests.faults import controls, git_deaths, invariants, points, scenario
@@ -115,7 +115,7 @@ def _be(case: Path, number: int, plan: Plan, last_words: Path, outcome: Path) ->
 
 async def _walk(case: Path, plan: Plan) -> Ending:
     home, repo, evidence = case / "home", case / "repo", case / "evidence"
-    program = (sys.executable, "-I", "-S", str(DYING_RUNNER), str(runners.RUNNER))
+    program = (sys.executable, "-I", "-S", str(DYING_RUNNER), str(starting.PACKAGE / "runner.py"))
     argv = (*program, str(evidence), plan.runner)
     parts: dict[str, Any] = {
         "runners": runners.DetachedRunners(argv),

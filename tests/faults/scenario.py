@@ -43,7 +43,10 @@ REMINDED_S, DEFAULT_S, EXPIRED_S = DAY_S, DAY_S + HOUR_S, DAY_S + 2 * HOUR_S
 AT_ONCE = {"tries": 3, "delay": 50, "factor": 1}
 CONFIG = {
     "checks": {
-        "lines": {"command": "ls new_* || { test -s work.txt && ! grep -qs broken state.txt; }"}
+        "lines": {
+            "command": "ls new_* || test ! -e more.txt ||"
+            " { test -s work.txt && ! grep -qs broken state.txt; }"
+        }
     },
     "retries": {"crash": AT_ONCE, "interrupted": AT_ONCE},
 }

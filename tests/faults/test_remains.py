@@ -122,7 +122,7 @@ async def test_work_is_committed_although_a_git_was_cut_off(tmp_path: Path, repo
     admin = Path(run(made.path, "rev-parse", "--absolute-git-dir"))
     (admin / "index.lock").touch()
     (repo / ".git/refs/heads" / f"{BRANCH}.lock").touch()
-    assert await worktrees.commit_all(made.path, BRANCH, "Work")
+    assert (await worktrees.commit_all(made.path, BRANCH, "Work")).sha
     assert run(repo, "show", f"{BRANCH}:work") == "precious"
 
 

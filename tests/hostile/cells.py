@@ -11,11 +11,11 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agents_manager.sandbox import launch, seccomp
+from agents_manager.sandbox import seccomp
 from agents_manager.sandbox.bubblewrap import BUBBLEWRAP, PACKAGE, Bounds, Cage
 
 ESCAPES = Path(__file__).with_name("escapes.py")
@@ -54,7 +54,7 @@ class Cell:
             env={"PATH": "/usr/bin:/bin"},
             writes=(self.work,),
             reads=[
-                self._seen(name) for name in ("escapes.py", "told.json", "shown", "stays-root.py")
+                self._seen(name) for name in ("escapes.py", "told.json", "shown", "stays_root.py")
             ],
             hides=(self.folder / "home", self.folder / "data", self.folder / "project"),
             hosts=("allowed.test", "localhost"),
@@ -65,7 +65,7 @@ class Cell:
         # Where the network or `/run` is that of the machine, there is no room for ways out; without
         # a namespace of its own, what serves them is ended by nobody.
         if {"network", "hidden places", "processes"} & {*off}:
-            cage = replace(cage, hosts=(), ports=())
+            cage = cage._replace(hosts=(), ports=())
         self.told["alone"] = level != BUBBLEWRAP
         argv = [self.python, "-I", "-S", str(WITHOUT), str(SOURCES), ",".join(off), cage.dumped()]
         return self._tried(argv)
@@ -167,8 +167,8 @@ def cell(user: int | None = None) -> Iterator[Cell]:
         (folder / "data/jobs/shown").write_text("shown")
         (folder / "linkable").write_text("x")
         shutil.copy(ESCAPES, folder / "data/jobs/escapes.py")
-        stays_root = launch.INSIDE.read_text().replace('_become(told["user"])', "None")
-        (folder / "data/jobs/stays-root.py").write_text(stays_root)
+        stays_root = (PACKAGE / "inside.py").read_text().replace('_become(told["user"])', "None")
+        (folder / "data/jobs/stays_root.py").write_text(stays_root)
         told = _surroundings(folder, stack)
         prefix: list[str] = []
         if user is not None:

@@ -131,8 +131,8 @@ async def _attacks(folder: Path) -> bool:
     failed = False
     every = list(enumerate(ATTACKS))
     for way in WAYS:
-        wrap = kept_git(folder)
-        ran = sum([await attacked(folder / f"{way}-{n}", one, way, wrap) for n, one in every])
+        start = kept_git(folder)
+        ran = sum([await attacked(folder / f"{way}-{n}", one, way, start) for n, one in every])
         _say(f"Git attacks (C7), taken over by {way}: {len(ATTACKS)} tried, {ran} ran")
         figures.note("G-5", f"git by {way}", tried=len(ATTACKS), fell=ran)
         failed |= ran > 0

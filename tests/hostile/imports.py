@@ -1,7 +1,6 @@
 """What comes out of an agent's repository into the user's, tried as `threats.md` numbers it. Each
 row says how much was tried, how much got through, and how much does without what we do about it."""
 
-import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
@@ -14,7 +13,8 @@ from agents_manager.errors import AgentsManagerError, ImportRefused, WorkspaceIn
 from agents_manager.scm import quarantine
 from agents_manager.scm.clone import Clone
 from agents_manager.scm.clones import Clones
-from agents_manager.scm.git import Place, Wrap, git
+from agents_manager.scm.git import Place, git
+from agents_manager.scm.sandboxed import Helpers, StartHelper
 from agents_manager.scm.trees import Rescued
 from agents_manager.scm.worktrees import Worktrees
 from tests.hostile.git_attacks import Attack
@@ -232,37 +232,35 @@ ROWS: dict[str, Row] = {
 # ------------------------------------------------------------------------------- the three ways
 
 
-async def by_bundle(repo: Path, tree: Path, wrap: Wrap) -> None:
+async def by_bundle(repo: Path, tree: Path, start: StartHelper) -> None:
     """Made in the sandbox. Not what we do: git does not check the objects of a bundle."""
     file = tree / ".git/work.bundle"
     order = ("git", "bundle", "create", "-q", str(file), BRANCH)
-    told = ("env", "-i", "PATH=/usr/bin:/bin", "HOME=/nonexistent")
-    command = [*wrap([tree], [repo / ".git/objects"]), *told, *order]
-    quiet = asyncio.subprocess.DEVNULL
-    done = await asyncio.create_subprocess_exec(*command, cwd=tree, stderr=quiet)
-    if await done.wait() == 0:
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+    box = Helpers(start).box([tree], [repo / ".git/objects"])
+    if await (await box.helpers.run(box, order, env, tree)).wait() == 0:
         await git(Place(git_dir=repo / ".git"), "fetch", "-q", "--no-tags", "--", file, BRANCH)
 
 
-async def by_path(repo: Path, tree: Path, wrap: Wrap) -> None:
+async def by_path(repo: Path, tree: Path, start: StartHelper) -> None:
     await Clones(tree.parent.parent).gather(tree, BRANCH)
 
 
-async def by_fetch(repo: Path, tree: Path, wrap: Wrap) -> None:
+async def by_fetch(repo: Path, tree: Path, start: StartHelper) -> None:
     """With an `upload-pack` that is in the sandbox, as we do."""
-    await Clones(tree.parent.parent, wrap=wrap).gather(tree, BRANCH)
+    await Clones(tree.parent.parent, start=start).gather(tree, BRANCH)
 
 
 WAYS = {"bundle": by_bundle, "path": by_path, "fetch": by_fetch}
 
 
-async def attacked(folder: Path, attack: Attack, way: str, wrap: Wrap) -> bool:
+async def attacked(folder: Path, attack: Attack, way: str, start: StartHelper) -> bool:
     """Whether a program of the attack ran outside."""
     _, repo, tree = await _cloned(folder)
     attack.plant(tree, canary(folder / "spots", attack.name))
     forget(folder / "spots")
     with suppress(AgentsManagerError):
-        await WAYS[way](repo, tree, wrap)
+        await WAYS[way](repo, tree, start)
     return bool(ran(folder / "spots"))
 
 

@@ -8,7 +8,7 @@ BOUNDED = f"{PARSERS}::test_nothing_crashes_and_nothing_hangs"
 
 ROWS: dict[str, tuple[str, ...]] = {
     "A2 a quoted marker before the real one": (
-        f"{MARKERS}::test_a_marker_that_is_only_shown_is_not_seen",
+        f"{MARKERS}::test_a_marker_that_is_only_shown_is_never_taken",
         f"{MARKERS}::test_it_does_not_hide_the_real_one",
     ),
     "A3 a transcript that is cut behind a marker": (
@@ -20,7 +20,7 @@ ROWS: dict[str, tuple[str, ...]] = {
         "tests/unit/test_claude_lines.py::test_a_good_end_has_the_final_text",
     ),
     "A5 two outcomes, or one that is not offered": (
-        "tests/unit/test_outcome.py::test_two_blocks_are_refused_and_named",
+        "tests/unit/test_outcome.py::test_two_different_blocks_are_refused_and_named",
         "tests/unit/test_outcome.py::test_an_outcome_the_graph_does_not_take_now",
     ),
     "A6 a review without an outcome": (
@@ -106,7 +106,7 @@ SWITCHED_OFF: dict[str, str] = {
         "tests/hostile/test_git_attacks.py"
         "::test_what_protects_is_that_the_agents_git_folder_is_not_worked_with"
     ),
-    "strict markers": f"{MARKERS}::test_a_marker_that_is_only_shown_is_not_seen",
+    "strict markers": f"{MARKERS}::test_a_marker_that_is_only_shown_is_never_taken",
     "fences around what others wrote": (
         f"{CONTEXT}::test_without_a_fence_the_same_words_are_an_outcome"
     ),

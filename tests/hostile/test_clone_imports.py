@@ -1,11 +1,13 @@
 """Commits are taken over from a clone only when they are sound and small enough, and nothing of
 what is refused stays in the user's repository. Each defence is also tried with its switch off."""
 
+import hashlib
 import os
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,7 @@ from agents_manager.flow.ports import WorkspaceRules
 from agents_manager.scm import quarantine, submodules
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.git import Place
+from agents_manager.scm.sandboxed import Box, Helpers, NoSandbox
 from tests.repos import commit, executable, make_repo, own_home, refs, run, sha, status, write
 
 __all__ = ["own_home"]
@@ -85,6 +88,64 @@ def objects(repo: Path) -> set[str]:
     return set(run(repo, "cat-file", "--batch-all-objects", "--batch-check").splitlines())
 
 
+def shallow(tree: Path) -> None:
+    (tree / ".git/shallow").write_text(f"{sha(tree, 'HEAD~1')}\n")
+
+
+def grafted(tree: Path) -> None:
+    (tree / ".git/info").mkdir(exist_ok=True)
+    (tree / ".git/info/grafts").write_text(f"{sha(tree, 'HEAD')}\n")
+
+
+def graphed(tree: Path) -> None:
+    """The commit graph says that the newest commit has no parents, and its checksum is right."""
+    run(tree, "commit-graph", "write", "--reachable")
+    file = tree / ".git/objects/info/commit-graph"
+    data = bytearray(file.read_bytes())
+    hash_end = data.find(bytes.fromhex(run(tree, "rev-parse", "HEAD^{tree}"))) + 20
+    data[hash_end : hash_end + 4] = (0x70000000).to_bytes(4, "big")
+    file.chmod(0o600)
+    file.write_bytes(data[:-20] + hashlib.sha1(data[:-20], usedforsecurity=False).digest())
+
+
+@pytest.mark.parametrize("hide", [shallow, grafted, graphed])
+async def test_history_that_the_agents_repository_hides_is_taken_over_whole_or_not_at_all(
+    clones: Clones, repo: Path, hide: Callable[[Path], None]
+) -> None:
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    commits = [commit(made.path, {"a": str(number)}) for number in range(3)]
+    hide(made.path)
+    assert run(made.path, "rev-list", "--count", "HEAD") in "12", "plain git should not see it"
+    before = refs(repo)
+    try:
+        await clones.gather(made.path, BRANCH)
+    except ImportRefused:
+        assert refs(repo) == before
+    else:
+        assert run(repo, "rev-list", BRANCH).split() == [*reversed(commits), made.head_sha]
+    assert not (repo / ".git/shallow").exists()
+    assert "missing" not in run(repo, "fsck", "--connectivity-only", check=False)
+
+
+async def test_a_shallow_history_is_refused_by_our_own_check(
+    clones: Clones, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Switched off: the branch of the project has a commit without its parent."""
+
+    async def unchecked(*_: object) -> None:
+        pass
+
+    made = await clones.prepare(repo, "task1", BRANCH, "main")
+    for number in range(3):
+        commit(made.path, {"a": str(number)})
+    shallow(made.path)
+    with pytest.raises(ImportRefused, match="history of its repository is not complete"):
+        await clones.gather(made.path, BRANCH)
+    monkeypatch.setattr(quarantine, "_check_history", unchecked)
+    await clones.gather(made.path, BRANCH)
+    assert "missing" in run(repo, "fsck", "--connectivity-only", check=False)
+
+
 @pytest.mark.parametrize(
     ("spoil", "checked"),
     [
@@ -134,8 +195,8 @@ async def test_more_than_may_be_taken(
     assert objects(repo) == before
     assert list((repo / ".git/objects").glob("**/tmp_*")) == []
 
-    async def unmeasured(*_: object) -> None:
-        pass
+    async def unmeasured(*_: object) -> dict[str, bytes]:
+        return {}
 
     monkeypatch.setattr(quarantine, "_measure", unmeasured)
     await clones.gather(made.path, BRANCH)
@@ -175,7 +236,7 @@ async def test_hidden_work_is_found(clones: Clones, repo: Path) -> None:
     honest = given(made.path, ["hash-object", "-w", "--stdin"], b"good\n")
     run(made.path, "replace", given(made.path, ["hash-object", "-w", "--stdin"], b"evil\n"), honest)
     assert status(made.path) == ""
-    new = await clones.commit_all(made.path, BRANCH, "Left over")
+    new = (await clones.commit_all(made.path, BRANCH, "Left over")).sha
     assert new
     assert "+evil" in await clones.diff(repo, head, new)
     assert run(repo, "show", f"{BRANCH}:skipped") == "evil"
@@ -308,6 +369,20 @@ async def test_a_partial_clone_is_refused_with_the_way_out(clones: Clones, repo:
         await clones.prepare(repo, "task1", BRANCH, "main")
 
 
+async def test_a_repository_with_a_shallow_history(
+    clones: Clones, repo: Path, tmp_path: Path
+) -> None:
+    commit(repo, {"a": "1"})
+    own = tmp_path / "shallow"
+    run(tmp_path, "clone", "-q", "--depth", "1", f"file://{repo}", str(own))
+    made = await clones.prepare(own, "task1", BRANCH, "main")
+    head = commit(made.path, {"b": "1"})
+    await clones.gather(made.path, BRANCH)
+    write(made.path, {"c": "1"})
+    assert (await clones.commit_all(made.path, BRANCH, "Left over")).sha == sha(own, BRANCH)
+    assert sha(own, f"{BRANCH}~1") == head
+
+
 async def test_a_repository_of_sha256(clones: Clones, tmp_path: Path) -> None:
     (tmp_path / "long").mkdir()
     run(tmp_path / "long", "init", "-q", "--object-format=sha256")
@@ -325,35 +400,36 @@ async def test_a_repository_of_sha256(clones: Clones, tmp_path: Path) -> None:
 async def test_every_git_that_sees_an_agents_files_runs_in_the_sandbox(
     repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inside, every = tmp_path / "inside", tmp_path / "every"
-    way = executable(tmp_path / "way in", f'echo "$*" >> \'{inside}\'; exec "$@"')
+    every = tmp_path / "every"
     real = shutil.which("git")
     executable(tmp_path / "bin" / "git", f'echo "$*" >> \'{every}\'; exec {real} "$@"')
+    inside: list[str] = []
     seen: list[tuple[Sequence[Path], Sequence[Path]]] = []
 
-    def wrap(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
-        seen.append((writes, reads))
-        return (str(way),)
+    async def run_outside(self: Helpers, box: Box, argv: Sequence[Any], *_: Any, **__: Any) -> None:
+        inside.append(" ".join(os.fsdecode(part) for part in argv))
+        seen.append((box.writes, box.reads))
+        raise NoSandbox
 
-    clones = Clones(tmp_path / "trees", wrap=wrap)
+    monkeypatch.setattr(Helpers, "run", run_outside)
+    clones = Clones(tmp_path / "trees", start=lambda *_: None)
     made = await clones.prepare(repo, "task1", BRANCH, "main")
     home = made.path.parent
     with monkeypatch.context() as patched:
         patched.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
         write(made.path, {"a": "1"})
-        assert await clones.commit_all(made.path, BRANCH, "Left over")
+        assert (await clones.commit_all(made.path, BRANCH, "Left over")).sha
         write(made.path, {"b": "1"})
         again = await clones.prepare(repo, "task1", BRANCH, "main")
         assert [e.type for e in again.events] == ["snapshot.saved"]
         await clones.remove(repo, "task1")
     sees = [line for line in every.read_text().splitlines() if _sees_files(line, home)]
-    wrapped = inside.read_text().splitlines()
     assert len(sees) > 10
-    assert [line for line in sees if not any(one.endswith(line) for one in wrapped)] == []
+    assert [line for line in sees if not any(one.endswith(line) for one in inside)] == []
     assert not any(f"--git-dir={made.path}" in line for line in sees)
     for writes, reads in seen:
         assert writes
-        assert all(p.is_relative_to(home) or p.name.startswith("agents-manager-") for p in writes)
+        assert all(p.is_relative_to(home) for p in writes)
         assert set(reads) == {repo / ".git/objects"}
 
 

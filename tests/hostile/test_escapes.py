@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agents_manager.sandbox import bubblewrap, landlock
+from agents_manager.sandbox import landlock, supervision
 from agents_manager.sandbox.bubblewrap import Bounds
 from tests import debian, sandboxes
 from tests.hostile.cells import Cell, cell, marked
@@ -234,7 +234,7 @@ def test_a_file_within_the_workspace_cannot_be_kept_by_landlock(alone: Cell) -> 
     (alone.work / "kept").touch()
     child = alone.started("true", level="S2", reads=[alone.work / "kept"])
     assert "agents work in clones" in child.communicate()[1]
-    assert child.returncode == bubblewrap.FAILED
+    assert child.returncode == supervision.FAILED
 
 
 def test_its_login_is_found_by_a_link_that_is_made_anew(alone: Cell) -> None:
@@ -283,7 +283,7 @@ def test_around_the_sandbox_of_a_mac_all_is_as_with_landlock(alone: Cell) -> Non
 
 @pytest.mark.parametrize(
     ("level", "why", "code"),
-    [("S1", "sandbox-exec", 127), ("none", 'there is none of level "none"', bubblewrap.FAILED)],
+    [("S1", "sandbox-exec", 127), ("none", 'there is none of level "none"', supervision.FAILED)],
 )
 def test_what_cannot_be_kept_is_not_run(alone: Cell, level: str, why: str, code: int) -> None:
     child = alone.started("touch", "ran", level=level)

@@ -112,7 +112,7 @@ async def test_what_protects_is_that_the_agents_git_folder_is_not_worked_with(
     workspaces, spots = Clones(tmp_path / "trees"), tmp_path / "spots"
     made = await planted(workspaces, repo, "task1", TOGETHER, spots)
 
-    def agents_own(self: Clone, branch: str, tip: str) -> "Own":
+    def agents_own(self: Clone, branch: str, tip: str, **_: object) -> "Own":
         return Own(Place(git_dir=self.git_dir, work_tree=self.path))
 
     monkeypatch.setattr(Clone, "desk", agents_own)

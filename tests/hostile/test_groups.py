@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents_manager.sandbox import cgroup, watch
+from agents_manager.sandbox import cgroup, usage
 from agents_manager.sandbox.bubblewrap import Bounds, Cage, wrapped
 from agents_manager.sandbox.cgroup import Group, Unavailable
 from tests import sandboxes
@@ -46,12 +46,12 @@ def test_the_nearest_that_hands_on_its_limits_is_taken(tmp_path: Path) -> None:
 
 
 def test_what_is_written_are_the_limits_that_were_set() -> None:
-    assert cgroup.limits(Bounds(memory_mb=2, processes=7)) == {
+    assert cgroup.limits({"memory_mb": 2, "processes": 7}) == {
         "memory.max": "2097152",
         "memory.oom.group": "1",
         "pids.max": "7",
     }
-    assert cgroup.limits(Bounds()) == {}
+    assert cgroup.limits({}) == {}
 
 
 def test_that_the_memory_ran_out_is_read_from_its_events(tmp_path: Path) -> None:
@@ -65,17 +65,18 @@ def test_that_the_memory_ran_out_is_read_from_its_events(tmp_path: Path) -> None
 
 def test_where_none_can_be_made_it_is_said(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="takes none of ours"):
-        cgroup.make(Bounds(), tmp_path / "gone")
+        cgroup.make({}, tmp_path / "gone")
 
 
 def test_a_real_group_ends_all_that_is_in_it() -> None:
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     try:
         top, _ = cgroup.own(mounts, ["0::/"])
-        group = cgroup.make(Bounds(), top)
+        group = cgroup.make({}, top)
     except Unavailable as error:
         pytest.xfail(f"A control group takes root, or a system that delegates one: {error}")
-    child = subprocess.Popen(group.joined(["/bin/sh", "-c", "setsid -f sleep 60; sleep 60"]))
+    command = ["/bin/sh", "-c", "setsid -f sleep 60; sleep 60"]
+    child = subprocess.Popen(command, preexec_fn=group.join)
     procs = group.folder / "cgroup.procs"
     while len(procs.read_text().split()) < 2:
         time.sleep(0.01)
@@ -94,4 +95,4 @@ def test_memory_is_held_by_it() -> None:
     bounds = Bounds(memory_mb=100)
     cage = Cage(argv=hog, cwd=Path("/"), env=env, bounds=bounds)
     done = subprocess.run(wrapped(cage), capture_output=True, text=True, check=False)
-    assert watch.out_of_memory(bounds) in done.stderr
+    assert usage.out_of_memory({"memory_mb": 100}) in done.stderr

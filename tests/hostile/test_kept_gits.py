@@ -3,6 +3,7 @@ something after all, that reaches nothing of the user's. Each attack is also tri
 it."""
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,10 +11,9 @@ import pytest
 
 from agents_manager.errors import GitError, GitKilled, ImportRefused
 from agents_manager.flow.ports import Workspace
-from agents_manager.sandbox.bubblewrap import Cage, wrapped
-from agents_manager.scm import quarantine
+from agents_manager.scm import git as scm_git
 from agents_manager.scm.clones import Clones
-from tests import sandboxes
+from agents_manager.scm.sandboxed import Started
 from tests.repos import commit, executable, make_repo, own_home, run, sha, status, write
 from tests.workspaces import kept_git
 
@@ -30,8 +30,8 @@ def repo(tmp_path: Path) -> Path:
 
 
 def clones(tmp_path: Path, *, kept: bool = True) -> Clones:
-    wrap = kept_git(tmp_path) if kept else None
-    return Clones(tmp_path / "data/trees", wrap=wrap)
+    start = kept_git(tmp_path) if kept else None
+    return Clones(tmp_path / "data/trees", start=start)
 
 
 async def prepared(tmp_path: Path, repo: Path) -> Workspace:
@@ -50,7 +50,7 @@ async def test_all_that_is_done_with_a_clone(repo: Path, tmp_path: Path, own_hom
     await workspaces.gather(made.path, BRANCH)
     assert sha(repo, BRANCH) == mine
     write(made.path, {"left": "over", "a.log": "x"})
-    new = await workspaces.commit_all(made.path, BRANCH, "Left over")
+    new = (await workspaces.commit_all(made.path, BRANCH, "Left over")).sha
     assert run(repo, "show", "--format=%an", "--name-only", BRANCH) == "Ada Löve\n\nleft"
     assert (sha(repo, BRANCH), status(made.path)) == (new, "")
     write(made.path, {"later": "saved"})
@@ -78,8 +78,8 @@ exec "$@\""""
     evil = executable(git_dir / "evil.sh", f"exec 2> /dev/null\n{tries}")
     run(made.path, "config", "uploadpack.packObjectsHook", str(evil))
     mine = commit(made.path, {"mine": "1"})
-    trusting = (*quarantine.SETTINGS, f"include.path={git_dir / 'config'}")
-    monkeypatch.setattr(quarantine, "SETTINGS", trusting)
+    trusting = (*scm_git.SETTINGS, f"include.path={git_dir / 'config'}")
+    monkeypatch.setattr(scm_git, "SETTINGS", trusting)
     await workspaces.gather(made.path, BRANCH)
     assert sha(repo, BRANCH) == mine
     assert (git_dir / "ran").exists(), "the program should have run"
@@ -110,16 +110,16 @@ async def test_objects_of_another_repository(repo: Path, tmp_path: Path, kept: b
 async def test_a_sandbox_that_fails_is_not_the_agents_fault(repo: Path, tmp_path: Path) -> None:
     """The work stays where it is, and taking it over is tried again."""
 
-    def broken(writes: Sequence[Path], reads: Sequence[Path]) -> Sequence[str]:
-        return wrapped(Cage(argv=(), cwd=writes[0], writes=(*writes, tmp_path / "missing")))
+    def broken(control: int, writes: Sequence[Path], reads: Sequence[Path]) -> Started | None:
+        return start(control, (*writes, tmp_path / "missing"), reads)
 
-    sandboxes.installed()
+    start = kept_git(tmp_path)
     made = await prepared(tmp_path, repo)
     mine = commit(made.path, {"mine": "1"})
-    workspaces = Clones(tmp_path / "data/trees", wrap=broken)
-    with pytest.raises(GitError, match=r"missing.*No such file") as gathering:
+    workspaces = Clones(tmp_path / "data/trees", start=broken)
+    with pytest.raises(GitError, match=r"missing does not exist") as gathering:
         await workspaces.gather(made.path, BRANCH)
-    with pytest.raises(GitError, match=r"missing.*No such file") as preparing:
+    with pytest.raises(GitError, match=r"missing does not exist") as preparing:
         await workspaces.prepare(repo, "task1", BRANCH, "main")
     assert [type(e.value) for e in (gathering, preparing)] == [GitError] * 2
     await clones(tmp_path, kept=False).gather(made.path, BRANCH)
@@ -138,3 +138,22 @@ async def test_a_git_that_is_killed_in_there_is_known_to_be(
         monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
         with pytest.raises(GitKilled, match="SIGKILL"):
             await place.is_clean(desk)
+
+
+async def test_submodule_that_leads_to_another_repository_is_not_entered(
+    repo: Path, tmp_path: Path
+) -> None:
+    """It is kept with the clone, as if it held work."""
+    library = make_repo(tmp_path / "projects/lib", {"lib.py": "1\n"})
+    trusted = ("-c", "protocol.file.allow=always")
+    run(repo, *trusted, "submodule", "--quiet", "add", str(library), "deps/lib")
+    run(repo, "commit", "-q", "-m", "With a library")
+    workspaces = clones(tmp_path)
+    made = await workspaces.prepare(repo, "task1", BRANCH, "main")
+    shutil.rmtree(made.path / "deps")
+    (made.path / "deps").symlink_to(library.parent)
+    os.utime(library / "lib.py", (1, 1))
+    index = (library / ".git/index").read_bytes()
+    removed = await workspaces.remove(repo, "task1")
+    assert (library / ".git/index").read_bytes() == index
+    assert removed.events[-1].model_dump()["kept"]

@@ -61,8 +61,9 @@ NOT_SEEN = [
 
 
 @pytest.mark.parametrize("text", NOT_SEEN)
-def test_a_marker_that_is_only_shown_is_not_seen(text: str) -> None:
-    assert read(text) == Nothing()
+def test_a_marker_that_is_only_shown_is_never_taken(text: str) -> None:
+    """Nothing is inferred from such a message either: the agent is asked what it means."""
+    assert isinstance(read(text), Malformed)
     assert seed_parser(text)[0] == "approved", "the control is not fooled: the test tests nothing"
 
 
@@ -77,7 +78,6 @@ def test_it_does_not_hide_the_real_one(text: str) -> None:
     "text",
     [
         pytest.param(f"{APPROVED}\n\n{REAL}", id="two-blocks"),
-        pytest.param(f"{APPROVED}\n{APPROVED}", id="the-same-twice"),
         pytest.param("<<<OUTCOME:approved>>>", id="cut-off"),
         pytest.param("<<<OUTCOME:approved>>>\n{}\n<<<END_PAYLOAD>", id="cut-off-at-the-end"),
         pytest.param("<<<OUTCOME:merged>>>\n<<<END_PAYLOAD>>>", id="unknown"),
@@ -140,6 +140,14 @@ def seconds(text: str) -> float:
         pytest.param("~~~\n", "~", " x\n<<<OUTCOME:a>>>", id="tildes"),
         pytest.param("", "````\n```\n", "<<<OUTCOME:a>>>", id="fences"),
         pytest.param("", " ", "<<<OUTCOME:a>>>", id="blanks"),
+        pytest.param("", "< outcome ", "", id="almost-opened"),
+        pytest.param("", "outcome is ", "", id="almost-named"),
+        pytest.param("type ", "<", "", id="angle-brackets"),
+        pytest.param("outcome ", "> ", "", id="quotation-marks"),
+        pytest.param("outcome ", "&lt;", "", id="entities"),
+        pytest.param("outcome ", "\x1b[", "", id="escapes"),
+        pytest.param("outcome ", "\x1b]8", "", id="escapes-without-end"),
+        pytest.param("", '"type" : ', "", id="keys"),
         pytest.param("<<<OUTCOME:no_changes>>>", "[", "<<<END_PAYLOAD>>>", id="brackets"),
         pytest.param(
             "<<<OUTCOME:no_changes>>>\n```\n", "{}\r\n", "```\n<<<END_PAYLOAD>>>", id="payload"

@@ -2,9 +2,8 @@
 shows where it is missing."""
 
 import os
-import subprocess
 import sys
-from collections.abc import Sequence
+from typing import NoReturn
 
 sys.path.insert(0, sys.argv[1])
 
@@ -15,14 +14,15 @@ from agents_manager.sandbox import (
     egress,
     guard,
     launch,
+    namespaces,
     seatbelt,
     telling,
     tree,
 )
 
 
-def _with_environment(argv: Sequence[str], passed: Sequence[int]) -> "subprocess.Popen[bytes]":
-    return subprocess.Popen(argv, env=dict(os.environ), cwd="/", pass_fds=passed, umask=0o022)
+def _with_environment(argv: list[str]) -> NoReturn:
+    os.execve(argv[0], argv, dict(os.environ))
 
 
 def _all_writable(measure: bubblewrap.Measure) -> bubblewrap.Measure:
@@ -33,7 +33,7 @@ def _all_writable(measure: bubblewrap.Measure) -> bubblewrap.Measure:
 
 
 REPLACED: dict[str, tuple[object, str, object]] = {
-    "environment": (launch, "_started", _with_environment),
+    "environment": (namespaces, "_execute", _with_environment),
     "limits": (telling, "limits", lambda bounds: {}),
     "names": (egress, "check", lambda asked, hosts, private: True),
     "addresses": (connecting, "granted", lambda address, ports: True),
@@ -48,8 +48,10 @@ def off(measure: str) -> None:
         return
     match measure:
         case "other user":
-            cage = bubblewrap.Cage.loaded(sys.argv[3])
-            launch.INSIDE = next(path for path in cage.reads if path.name == "stays-root.py")
+            cage = bubblewrap.Cage.from_json(launch.read(sys.argv[3]))
+            program = next(path for path in cage.reads if path.name == "stays_root.py")
+            start = namespaces.INSIDE[0].replace("import inside", "import stays_root as inside")
+            namespaces.INSIDE = (start, str(program.parent))
         case "read-only root":
             bubblewrap.MEASURES[measure] = lambda cage, given: ["--bind", "/", "/"]
         case "shown read-only":

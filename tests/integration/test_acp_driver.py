@@ -282,9 +282,9 @@ async def test_an_error_that_is_said_as_a_message(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("reason", "error_class"),
     [
-        ("max_tokens", ErrorClass.BAD_OUTPUT),
+        ("max_tokens", ErrorClass.MAX_TOKENS),
         ("max_turn_requests", ErrorClass.BUDGET),
-        ("refusal", ErrorClass.BAD_OUTPUT),
+        ("refusal", ErrorClass.REFUSAL),
         ("cancelled", ErrorClass.INTERRUPTED),
     ],
 )
@@ -293,6 +293,21 @@ async def test_a_turn_that_ends_otherwise(
 ) -> None:
     done = await talk(tmp_path, {"say": "Well."}, {"stop": reason})
     assert done.said.error_class is error_class
+
+
+async def test_what_gemini_means_by_the_end_of_a_turn(tmp_path: Path) -> None:
+    """It calls a conversation that is too long `max_tokens`, and a turn whose response was cut off
+    complete."""
+    begun = modes("default")
+    for name in ("long", "cut", "other"):
+        (tmp_path / name).mkdir()
+    stop = {"stop": "max_tokens"}
+    long = await talk(tmp_path / "long", stop, script=begun, profile="gemini")
+    assert long.said.error_class is ErrorClass.CONTEXT_TOO_LONG
+    cut = await talk(tmp_path / "cut", {"say": "I was"}, script=begun, profile="gemini")
+    assert (cut.said.error, cut.said.ends_clearly) == (None, False)
+    other = await talk(tmp_path / "other", {"say": "Done."})
+    assert other.said.ends_clearly
 
 
 @pytest.mark.parametrize("number", [-5, 1.5, "7", True, 10**30])

@@ -12,6 +12,7 @@ from agents_manager.domain.guards import Fired
 from agents_manager.domain.pipeline import Pipeline, Trigger, TriggerType
 from agents_manager.domain.task import SYSTEM, Result, Task
 from agents_manager.flow import tasks, transitions
+from agents_manager.flow.unmerged import Consent
 from agents_manager.flow.views import TaskView
 from tests import repos
 from tests.worlds import ANN, World
@@ -46,6 +47,7 @@ OBJECTION: list[dict[str, Any]] = [
     }
 ]
 CRASH: list[dict[str, Any]] = [{"crash": 1}]
+LEAVE = Consent(leave_unmerged=True)
 IDLE: list[dict[str, Any]] = [{"outcome": {"name": "no_changes", "payload": {"reason": "None."}}}]
 
 
@@ -241,7 +243,7 @@ async def take(
             case "answer":
                 await world.answer(prompt, value)
             case "choose":
-                await world.answer(prompt, {"choice_id": value})
+                await world.answer(prompt, {"choice_id": value}, consent=LEAVE)
             case "review":
                 await world.review(task, value, summary="Said.")
             case "clash":

@@ -139,6 +139,16 @@ async def test_tasks_are_listed_run_stopped_and_explained(here: Exchange) -> Non
     assert card_of(await order(here, "task", short)).title == "Add search"
 
 
+async def test_a_task_is_created_for_an_agent(here: Exchange) -> None:
+    made = card_of(await order(here, "new", "Add search --agent codex —model=gpt-5.5 — by tag"))
+    assert made.title == "Created: Add search — by tag"
+    (task,) = await here.s.store.read(
+        lambda tx: tx.tasks.page(project=None, status=None, after=None, limit=2)
+    )
+    assert (task.agent, task.model) == ("codex", "gpt-5.5")
+    assert made.body == (f"Start it: /run {task.id[:8]}",)
+
+
 async def test_costs_are_told_by_task_and_in_all(here: Exchange) -> None:
     task, run = await here.running()
 
@@ -156,6 +166,11 @@ async def test_costs_are_told_by_task_and_in_all(here: Exchange) -> None:
     [
         ("taks", "", 'There is no command "taks". Did you mean "tasks"?'),
         ("task", "", "Say which task"),
+        ("new", "Add search --agnet codex", 'There is no option "--agnet". Did you mean "agent"?'),
+        ("new", "Add search --agent codecs", 'There is no agent "codecs".'),
+        ("new", "Add search --agent", "--agent needs a value."),
+        ("new", "--agent codex", "a task needs a title"),
+        ("new", "Add search --project gone", "There is no such project"),
         ("task", "ffffffff", "There is no such task"),
         ("stop", "ab", "needs 4 characters or more"),
         ("run", "'; DROP TABLE am_task; --", "There is no such task"),
@@ -169,7 +184,7 @@ async def test_an_order_that_cannot_be_is_refused_in_a_sentence(
 
 async def test_help_names_every_command(here: Exchange) -> None:
     told = text_of(card_of(await order(here, "help")))
-    for command in ("inbox", "tasks", "task", "run", "stop", "why", "cost"):
+    for command in ("inbox", "tasks", "task", "new", "run", "stop", "why", "cost"):
         assert f"/{command}" in told
 
 

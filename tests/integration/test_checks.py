@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from agents_manager import built_in
-from agents_manager.checks.command import MARK, OUTPUT_LIMIT, ProjectChecks, remove
+from agents_manager.checks.command import ProjectChecks
+from agents_manager.checks.copies import MARK, remove
+from agents_manager.checks.shell import OUTPUT_LIMIT
 from agents_manager.engine import processes
 from agents_manager.errors import InvalidRepository
 from agents_manager.flow.ports import CheckResult, Checks, CheckSpec
@@ -71,6 +74,27 @@ async def run_all(checks: ProjectChecks, repo: Path, specs: list[CheckSpec]) -> 
 
 def left_in(root: Path) -> list[Path]:
     return list(root.iterdir())
+
+
+async def test_products_virtual_environment_is_not_used_even_if_first_on_path(
+    checks: ProjectChecks, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = Path(sys.prefix) / "bin"
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2] / "src"))
+    imports, where, usable = await run_all(
+        checks,
+        repo,
+        [
+            spec("python3 -c 'import agents_manager'"),
+            spec("command -v python3 python; echo $VIRTUAL_ENV $PYTHONPATH"),
+            spec("python3 -c 'print(1)'"),
+        ],
+    )
+    assert "No module named 'agents_manager'" in imports.output
+    assert str(tools) not in where.output
+    assert usable.passed
 
 
 async def test_results_in_order(checks: ProjectChecks, repo: Path, root: Path) -> None:

@@ -32,7 +32,11 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 GO_ON = "Go on"
-WORKS = {"implement": [[{"meet": GO_ON}, {"outcome": "no_changes"}]]}
+WORKS = {
+    "implement": [
+        [{"meet": GO_ON}, {"outcome": {"name": "no_changes", "payload": {"reason": "Done"}}}]
+    ]
+}
 """Until it is told to go on."""
 
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from agents_manager.cli.pages import run as pages
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import Task
 from agents_manager.flow import removal, snapshots, supervisor, tasks
 from agents_manager.flow.ports import WorkspaceRules
+from agents_manager.flow.runs import left_out
 from tests.repos import own_home, refs, run, scripted_home, sha, status
 from tests.worlds import ANN, GREETING, World, repo, working
 
@@ -75,6 +77,31 @@ async def test_leftovers_are_told_and_come_back(world: World) -> None:
     done = await snapshots.restore(world.s, task.id, 1, None, ANN)
     assert done.workspace == str(clone)
     assert status(clone) == "?? left"
+
+
+BUILT: dict[str, Any] = {
+    "implement": [
+        [
+            {"write": {"path": "app.py", "text": "print()\n"}},
+            {"write": {"path": "__pycache__/app.pyc", "text": "x"}},
+            {"write": {"path": "web/node_modules/pad/index.js", "text": "x"}},
+            {"outcome": "pr_ready"},
+        ]
+    ]
+}
+
+
+async def test_build_products_are_left_out_and_listed(world: World) -> None:
+    task = await world.start(BUILT, pipeline="simple")
+    await world.until(task, "review")
+    ended = await last_run(world, task)
+    names = run(world.repo, "ls-tree", "-r", "--name-only", ended.branch or "").split()
+    assert "app.py" in names
+    assert not [name for name in names if "app.pyc" in name or "node_modules" in name]
+    found = await world.s.store.read(lambda tx: left_out.find(tx, ended))
+    assert found.paths == ("__pycache__/", "web/node_modules/")
+    shown = list(pages.page(ended, task.title, products=found))
+    assert "Left out  __pycache__/, web/node_modules/" in [getattr(b, "text", "") for b in shown]
 
 
 async def test_work_that_cannot_be_taken_over_ends_the_run(world: World) -> None:

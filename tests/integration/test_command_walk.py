@@ -157,6 +157,16 @@ async def test_the_first_source_of_an_outcome_counts(
 @pytest.mark.parametrize(
     ("script", "words"),
     [
+        pytest.param(
+            REPORT + result({"outcome": "needs_info", "payload": {"question": "Which?"}}),
+            'Both "no_changes" and "needs_info" were reported',
+            id="a question beside a report",
+        ),
+        pytest.param(
+            REPORT + result(text="<<<OUTCOME:needs_info>>><<<END_PAYLOAD>>>"),
+            'Both "no_changes" and "needs_info" were reported',
+            id="a question in a block beside a report",
+        ),
         pytest.param(result({"outcome": "approvd"}), 'no outcome "approvd"', id="unknown"),
         pytest.param(report("{") + result(STRUCTURED), "is an object with", id="torn file"),
     ],
@@ -170,3 +180,24 @@ async def test_an_outcome_that_cannot_be_taken_is_no_outcome(
     _, error = await failed(world, await started(world))
     assert error.startswith("bad_output: ")
     assert words in error
+
+
+HALF = f"""
+echo half >> greeting.txt; {COMMIT} Half >/dev/null
+printf '%s\\n' '{{"type": "assistant", "text": "Now I write the second half."}}'
+"""
+
+
+async def test_a_message_stream_without_its_result_was_cut_off(world: World) -> None:
+    """Exit 0 and a commit are not enough where the agent's own stream has no end."""
+    await configured(world, HALF)
+    _, error = await failed(world, await started(world))
+    assert error == (
+        "interrupted: The agent's output ended without the message that ends its stream."
+    )
+
+
+async def test_a_message_stream_with_its_result_has_ended(world: World) -> None:
+    await configured(world, HALF + """printf '%s\\n' '{"type": "result", "text": "Done."}'""")
+    view = await world.until(await started(world), "review")
+    assert view.runs[-1].outcome == "pr_ready"

@@ -40,6 +40,14 @@ async def test_the_prompts_are_those_of_the_golden_files(tmp_path: Path, own_hom
     assert {mode: text.encode() for mode, text in found.items()} == kept
 
 
+@pytest.mark.parametrize("agent", prompt_goldens.OWN_FORM)
+def test_agents_with_a_form_of_their_own_are_not_told_of_blocks(agent: str) -> None:
+    text = (prompt_goldens.FOLDER / f"prompt-ending-{agent}.md").read_text()
+    assert "<<<" not in text
+    assert "outcome block" not in text
+    assert '"outcome" is the name of the outcome' in text
+
+
 @pytest.mark.parametrize("mode", prompt_goldens.MODES)
 def test_every_mode_has_the_sources_in_their_order(mode: str) -> None:
     text = (prompt_goldens.FOLDER / f"prompt-{mode}.md").read_text()

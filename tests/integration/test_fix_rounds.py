@@ -16,7 +16,8 @@ from agents_manager.flow.runs import checking, places
 from tests import repos
 from tests.worlds import ANN, World, lives
 
-TEST = {"command": "cat word.txt; grep -q right word.txt"}
+TEST = {"command": "cat word.txt; [ ! -e word.txt ] || grep -q right word.txt"}
+"""Passes on the base commit, which has no such file."""
 COST = {"usage": {"input_tokens": 10, "output_tokens": 5, "cost_usd": 0.25}}
 
 
@@ -107,7 +108,7 @@ async def test_warnings_and_errors_that_only_count_as_told_reach_the_reviewer(
 
 
 async def test_warnings_stop_where_they_are_told_to(world: World) -> None:
-    lint = {"command": "false", "severity": "warning"}
+    lint = {"command": "[ ! -e word.txt ]", "severity": "warning"}
     config = {"checks": {"lint": lint}, "failOnWarning": True, "maxFixRounds": 0}
     task = await started(world, config)
     view = await world.until(task, "needs_decision")

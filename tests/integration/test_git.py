@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from agents_manager.errors import GitError, InvalidRepository
-from agents_manager.scm.git import Place, both, common_dir, git, locked, signed
+from agents_manager.scm import commits
+from agents_manager.scm.git import Place, both, common_dir, git, locked, settings_of, signed
 from tests.repos import canary, commit, executable, make_repo, own_home, run, write
 
 __all__ = ["own_home"]
@@ -298,3 +299,34 @@ def _start_and_kill(program: str, path: str, started: Path) -> None:
         while not started.exists():
             time.sleep(0.01)
         victim.kill()
+
+
+async def test_configuration_is_read_again_when_a_file_of_it_changes(
+    repo: Path, own_home: Path
+) -> None:
+    store = Place(git_dir=await common_dir(repo))
+    assert b"ada@example.org" in [value for _, _, value in await settings_of(store)]
+    for write_it in (
+        lambda: run(repo, "config", "user.email", "in@repository.example"),
+        lambda: run(repo, "config", "--unset", "user.email"),
+        lambda: run(repo, "config", "--global", "user.email", "of@user.example"),
+    ):
+        write_it()
+        expected = run(repo, "config", "user.email").encode()
+        assert [v for _, k, v in await settings_of(store) if k == b"user.email"][-1] == expected
+        assert (await signed(store, store)).author == ("Ada Löve", expected.decode())
+
+
+async def test_checkouts_are_as_git_lists_them(repo: Path, tmp_path: Path) -> None:
+    store = Place(git_dir=await common_dir(repo))
+    run(repo, "branch", "other")
+    assert await commits.checkouts(store, "main") == [repo]
+    assert await commits.checkouts(store, "other") == []
+    run(repo, "worktree", "add", "-q", str(tmp_path / "linked"), "other")
+    assert await commits.checkouts(store, "other") == [tmp_path / "linked"]
+    run(repo, "worktree", "remove", str(tmp_path / "linked"))
+    run(repo, "checkout", "-q", "--detach")
+    assert await commits.checkouts(store, "main") == []
+    run(repo, "checkout", "-q", "main")
+    run(repo, "config", "core.bare", "true")
+    assert await commits.checkouts(store, "main") == []

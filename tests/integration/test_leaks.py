@@ -10,6 +10,7 @@ from agents_manager.domain.pipeline import PromptType
 from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.task import Task
 from agents_manager.flow import leaks, views
+from agents_manager.redaction import Redactor
 from tests.integration.test_policy_files import by_itself
 from tests.worlds import World
 
@@ -123,7 +124,7 @@ async def test_a_secret_of_the_server_counts_whatever_it_looks_like(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert isinstance(world.s.checks, ProjectChecks)
-    monkeypatch.setattr(world.s.checks, "_known", ("correct-horse-battery",))
+    monkeypatch.setattr(world.s.checks, "_known", Redactor(("correct-horse-battery",)))
     task = await world.start(writing("say('correct-horse-battery')"), pipeline="simple")
     view = await world.wait(task, lambda v: bool(choices(v)), "a question")
     assert view.pull is None

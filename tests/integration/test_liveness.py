@@ -232,7 +232,7 @@ async def test_a_dependency_holds_up_only_what_asks_for_it(world: World) -> None
     waits = await world.create({}, pipeline="strands", dependencies=[first.id])
     await tasks.move(world.s, waits.id, ANN, to="waits")
     mover = (await world.view(waits)).next_mover
-    assert (mover.kind, mover.text) == ("dependency", 'It waits for "First" (open).')
+    assert (mover.kind, mover.text) == ("dependency", 'It waits for "First" (Open, not started).')
     lost = await world.create({}, pipeline="strands", dependencies=[first.id])
     await tasks.move(world.s, lost.id, ANN, to="adrift")
     assert (await world.view(lost)).next_mover.kind == "nobody"
@@ -245,7 +245,7 @@ async def test_why_tells_the_way_the_wait_and_the_trouble(world: World) -> None:
     task = await world.create(GREETING, pipeline="simple", dependencies=[first.id])
     why = (await world.view(task)).why
     assert why.startswith('"Add greeting" is in Open (open) of pipeline simple 1. It was created')
-    assert 'It waits for "First" (open).' in why
+    assert 'It waits for "First" (Open, not started).' in why
     with pytest.raises(TransitionRefused):
         await tasks.move(world.s, task.id, ANN, to="in_progress")
     why = (await world.view(task)).why

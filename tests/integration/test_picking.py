@@ -142,7 +142,7 @@ async def _work(course: Course, run: Run) -> None:
     s, repo, branch = course.s, course.repo, f"{course.branch}--part-{run.part}"
     made = await s.workspaces.prepare(repo, f"{run.task_id}.{run.part}", branch, course.branch)
     (made.path / "work.txt").write_text(run.part)
-    sha = await s.workspaces.commit_all(made.path, branch, f"Of {run.part}")
+    sha = (await s.workspaces.commit_all(made.path, branch, f"Of {run.part}")).sha
     await s.workspaces.release(made.path)
     fields = {
         "status": RunStatus.RUNNING,

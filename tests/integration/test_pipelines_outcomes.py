@@ -85,7 +85,8 @@ async def test_after_a_restart_runs_that_need_a_broken_outcome_are_refused_with_
     bring(repo, "filing.json", filing())
     async with working(tmp_path / "home", repo) as before:
         task = await before.create(ends_with({"ticket": "SHOP-7"}), pipeline="filing")
-        other = await before.create({"implement": [[{"outcome": "no_changes"}]]}, pipeline="simple")
+        nothing = {"name": "no_changes", "payload": {"reason": "It is there."}}
+        other = await before.create({"implement": [[{"outcome": nothing}]]}, pipeline="simple")
     path = define(repo, "ticket_filed", '{\n"type": "object",\n"reqired": []}')
     async with working(tmp_path / "home", repo) as world:
         for one in (task, other):

@@ -238,7 +238,10 @@ async def test_an_adapter_that_raises_fails_what_was_asked_of_it_alone(
         checked = await world.start({"implement": [work]}, pipeline="chore")
         view = await world.wait(checked, lambda v: bool(v.runs) and v.run is None, "ended")
         assert view.runs[0].error
-        assert view.runs[0].error.error == "Checks failed: looks (its plugin failed)."
+        assert (
+            view.runs[0].error.error
+            == "Checks fail on the base commit too: looks (its plugin failed)."
+        )
         with pytest.raises(ChannelDown, match=f"{WHO}no bell"):
             await s.channels["clumsy"]().check()
         assert await s.forge.trouble(world.project) is None

@@ -61,7 +61,8 @@ def keep(world: World, rules: Mapping[str, int | None]) -> None:
 
 
 async def done(world: World, **fields: Any) -> tuple[Task, Run]:
-    """A task that was merged, and its run."""
+    """A task that was merged, and its run; its workspace is kept."""
+    world.configure({"workspace": {"keep": True}})
     task = await world.start(GREETING, pipeline="simple", **fields)
     await world.until(task, "review")
     await world.review(task, "approved")
@@ -83,12 +84,14 @@ async def test_what_is_old_goes_and_says_so(world: World) -> None:
     assert "finished 200 days ago" in planned.items[0].why
     assert jobs.is_dir()
     assert tree.is_dir()
+    assert planned.used["workspaces"] > 0
 
     report = await sweep.sweep(later, dry_run=False)
     assert report.left == []
     assert report.totals["transcripts"].count == 1
     assert not jobs.exists()
     assert not tree.exists()
+    assert report.used["workspaces"] == 0
     assert refs(world.repo, "refs/heads") == branches
     found = await world.s.store.read(lambda tx: tx.runs.get(run.id))
     assert places.removed_at(world.s, found) is not None

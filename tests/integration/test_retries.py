@@ -179,3 +179,20 @@ async def test_a_retry_outlives_the_worker(tmp_path: Path, repo: Path) -> None:
     async with worlds.working(tmp_path / "home", repo) as world:
         view = await world.until(task, "review")
     assert len(view.runs) == 2
+
+
+async def test_a_conversation_that_is_too_long_is_begun_again_only_if_it_grew(
+    world: World,
+) -> None:
+    world.configure({"retries": {"context_too_long": {"tries": 1}}})
+    too_long = {"fail": {"class": "context_too_long", "message": "The prompt is too long."}}
+    grown = [{"tool": {"name": "Read", "input": {"path": "README.md"}}}, too_long]
+    task = await world.start(script(grown), pipeline="simple")
+    view = await world.until(task, "review")
+    assert [run.status for run in view.runs] == [RunStatus.FAILED, RunStatus.COMPLETED]
+    assert view.runs[0].session != view.runs[1].session
+    assert "# Transcript of earlier runs" in await prompt_of(world, view.runs[1])
+    # The first prompt alone is too long: another one would be no shorter.
+    task = await world.start(script([{"say": "Hm."}, too_long]), pipeline="simple")
+    view = await world.wait(task, lambda v: bool(v.prompts), "a question")
+    assert len(view.runs) == 1

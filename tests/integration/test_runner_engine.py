@@ -100,6 +100,59 @@ async def test_many_starts_at_once_are_one_agent(tmp_path: Path, runners: Runner
     assert (tmp_path / "ran").read_text() == "ran\n"
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def told_of(pid: int, name: str) -> bytes:
+    return Path(f"/proc/{pid}/{name}").read_bytes()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="runners are forked on Linux")
+async def test_death_of_the_starter_ends_no_agent_and_costs_no_start(
+    tmp_path: Path, runners: Runners
+) -> None:
+    first = shell(tmp_path, "sleep 0.5; echo done")
+    await runners.start_or_adopt(first)
+    runner = runner_of(first)["pid"]
+    starter = parent_of(runner)
+    assert starter != os.getpid()
+    assert told_of(runner, "cmdline").rstrip(b"\0").endswith(b"\0" + os.fsencode(first.dir))
+    assert told_of(starter, "environ") == b""
+    os.kill(starter, signal.SIGKILL)
+    eventually(lambda: parent_of(runner) != starter)
+    second = replace(shell(tmp_path, "echo again"), dir=tmp_path / "second")
+    await runners.start_or_adopt(second)
+    assert (await runners.wait(second.dir)).exit_code == 0
+    assert (await runners.wait(first.dir)).exit_code == 0
+    assert (first.dir / "output").read_text() == "done\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="runners are forked on Linux")
+async def test_starter_never_reads_what_runners_keep_out_of_output(
+    tmp_path: Path, runners: Runners
+) -> None:
+    secret = "not-for-the-starter-" + "x" * 20
+    given = replace(shell(tmp_path, f"echo {secret}; sleep 0.5"), secrets=(secret,))
+    await runners.start_or_adopt(given)
+    starter = parent_of(runner_of(given)["pid"])
+    assert secret.encode() not in memory_of(starter)
+    assert (await runners.wait(given.dir)).exit_code == 0
+    assert (given.dir / "output").read_text() == "[redacted]\n"
+
+
+def memory_of(pid: int) -> bytes:
+    """All that a process can write, as far as it can be read."""
+    found = b""
+    with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+        for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+            begin, end = (int(part, 16) for part in line.split()[0].split("-"))
+            if line.split()[1].startswith("rw"):
+                memory.seek(begin)
+                found += memory.read(end - begin)
+    return found
+
+
 STARTER = """
 import asyncio, json, os, signal, sys
 from pathlib import Path

@@ -316,19 +316,5 @@ def test_it_imports_little_since_every_run_has_one() -> None:
     started = subprocess.run(
         [sys.executable, "-I", "-S", "-c", show], capture_output=True, text=True, check=True
     )
-    big = {"ctypes", "enum", "json", "pathlib", "re", "signal", "subprocess", "typing"}
+    big = {"asyncio", "dataclasses", "pathlib", "socket", "subprocess", "threading", "typing"}
     assert big.isdisjoint(started.stdout.split())
-
-
-VALUE = {"a": [1, -2.5, 1e300, True, False, None], "b": {}, "ä\u2028\ud800": 'q"\\\n\x00'}
-
-
-def test_its_json_is_that_of_the_standard_library() -> None:
-    assert "".join(runner.ENCODE(VALUE, 0)) == json.dumps(VALUE)
-    assert runner.parsed(f" {json.dumps(VALUE)}\n") == VALUE
-
-
-@pytest.mark.parametrize("text", ["", "{", "{}}", "{} {}", "'a'", '{"a": 1,}', '"\n"'])
-def test_what_is_no_json_is_a_value_error(text: str) -> None:
-    with pytest.raises(ValueError, match=r"JSON|Expecting|Invalid|Illegal"):
-        runner.parsed(text)

@@ -4,7 +4,9 @@ import asyncio
 import json
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,11 @@ from agents_manager.domain.run import ErrorClass, Run, RunStatus
 from agents_manager.domain.task import Task
 from agents_manager.flow import agents, removal, snapshots, tasks
 from agents_manager.flow.views import TaskView
+from agents_manager.sandbox import bridge, tree, usage
 from tests import sandboxes
-from tests.repos import executable, own_home, run, sha, status
+from tests.repos import executable, own_home, run, sha, status, write
 from tests.runner_jobs import eventually, processes_of
+from tests.small_disk import fill, small_disk
 from tests.worlds import ANN, GREETING, NO_RETRIES, World, repo, working
 
 __all__ = ["own_home", "repo"]
@@ -61,7 +65,7 @@ async def worked(world: World, script: str, **config: Any) -> TaskView:
 
 async def started(world: World, script: str, config: Mapping[str, Any]) -> Task:
     executable(world.repo / "agent.sh", script)
-    agent = {"adapter": "command", "command": ["./agent.sh"], "env": ["OWN_KEY"]}
+    agent = {"adapter": "command", "command": ["./agent.sh"], "env": ["OWN_KEY", "MODEL_BASE_URL"]}
     world.configure({"defaultAgentType": "mine", "agents": {"mine": agent}, **config})
     world.project = await tasks.trust_project(world.s, world.project)
     new = tasks.NewTask(title="Add greeting", pipeline="simple")
@@ -180,7 +184,37 @@ async def test_its_checks_run_in_it_too(world: World, own_home: Path) -> None:
     assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
 
 
-async def test_so_does_the_set_up(world: World, own_home: Path) -> None:
+KNOWS_PROXY = """\
+test -n "$HTTPS_PROXY" && test "$YARN_HTTPS_PROXY" = "$HTTPS_PROXY" || exit 1
+for option in "user.home=\\"$HOME\\"" "https.proxyPort=${HTTPS_PROXY##*:}" ; do
+    case "$JAVA_TOOL_OPTIONS" in *"-D$option"*) ;; *) exit 2 ;; esac
+done
+"""
+"""Yarn and Java do not read the variables that other programs find a proxy by."""
+
+
+async def test_a_check_that_may_use_the_network_passes(world: World) -> None:
+    """The sockets that lead out are created in the TMPDIR of the check, which it may write."""
+    settings = world.s.home / "config.json"
+    config = json.loads(settings.read_text())
+    config["sandbox"]["hosts"] = ["example.com"]
+    settings.write_text(json.dumps(config))
+    view = await worked(world, WORKS, checks={"test": {"command": KNOWS_PROXY}})
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+
+
+async def test_a_check_finds_the_toolchains_of_rustup_and_cannot_change_them(
+    world: World, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rustup = executable(own_home / ".cargo" / "bin" / "rustup", "true")
+    write(own_home, {".rustup/stable": "1.90\n"})
+    monkeypatch.setenv("PATH", f"{rustup.parent}:{os.environ['PATH']}")
+    look = 'cat "$RUSTUP_HOME/stable" && ! touch "$RUSTUP_HOME/new"'
+    view = await worked(world, WORKS, checks={"test": {"command": look}})
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+
+
+async def test_set_up_runs_in_the_sandbox_too(world: World, own_home: Path) -> None:
     (own_home / "secret").write_text("mine\n")
     setup = [f'! cat "{own_home}/secret"', "echo ready > .ready"]
     view = await worked(world, "cat .ready; rm .ready\n" + WORKS, setup=setup)
@@ -240,6 +274,80 @@ async def test_a_limit_ends_it_with_its_name(world: World, script: str, why: str
     assert why in error.error
 
 
+CHATTY = """\
+echo up
+until [ -e go ]; do sleep 0.05; done
+for i in $(seq 1200); do echo "line $i"; done
+touch printed
+until [ -e end ]; do sleep 0.05; done
+rm go printed end
+"""
+
+
+async def test_a_full_disk_neither_ends_it_nor_loses_what_it_prints(world: World) -> None:
+    with (
+        small_disk(world.s.jobs_dir, 8) as disk,
+        small_disk(world.s.home / "worktrees", 64),
+    ):
+        task = await started(world, CHATTY + WORKS, {})
+        view = await world.wait(task, lambda v: bool(v.run and v.run.workspace), "a run")
+        assert view.run is not None
+        output = disk / view.run.id / "1/output"
+        await asyncio.to_thread(eventually, lambda: "up" in _text(output))
+        ballast = fill(disk)
+        _touch(view.run, "go")
+        await asyncio.to_thread(eventually, Path(view.run.workspace or "", "printed").exists)
+        await asyncio.sleep(2 * usage.LOOK_S)
+        ballast.unlink()
+        _touch(view.run, "end")
+        view = await world.wait(task, lambda v: v.run is None, "over")
+        lines = output.read_text().splitlines()
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+    assert [line for line in lines if line.startswith("line")] == [
+        f"line {n}" for n in range(1, 1201)
+    ]
+
+
+ASKS = """\
+port="${MODEL_BASE_URL##*:}"
+bash -c "exec 3<>/dev/tcp/127.0.0.1/$port && echo ping >&3 && cat <&3"
+cat /proc/[0-9]*/comm | sort -u | tr '\\n' ' '
+until [ -e end ]; do sleep 0.05; done
+rm end
+"""
+
+
+async def test_its_runner_alone_serves_it(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the server nor a process inside the sandbox relays its connections."""
+    with socket.create_server(("127.0.0.1", 0)) as model:
+        bridge.in_thread(bridge.listen, model, lambda near: near.sendall(near.recv(9) + b"pong\n"))
+        monkeypatch.setenv("MODEL_BASE_URL", f"http://127.0.0.1:{model.getsockname()[1]}")
+        task = await started(world, ASKS + WORKS, {})
+        view = await world.wait(task, lambda v: bool(v.run and v.run.workspace), "a run")
+        assert view.run is not None
+        folder = world.s.jobs_dir / view.run.id / "1"
+        await asyncio.to_thread(eventually, lambda: "bwrap" in _text(folder / "output"))
+        runner = json.loads((folder / "runner.json").read_text())["pid"]
+        outside = _names(tree.below(runner))
+        _touch(view.run, "end")
+        view = await world.wait(task, lambda v: v.run is None, "over")
+    assert view.runs[0].status is RunStatus.COMPLETED, view.runs[0].error
+    assert "ping\npong\n" in _text(folder / "output")
+    assert not any("python" in name for name in (*outside, _text(folder / "output")))
+
+
+def _names(pids: Sequence[int]) -> list[str]:
+    names: list[str] = []
+    for pid in pids:
+        with suppress(FileNotFoundError):  # One of the short-lived commands of the agent.
+            names.append(Path(f"/proc/{pid}/comm").read_text())
+    return names
+
+
+def _touch(run: Run, name: str) -> None:
+    Path(run.workspace or "", name).touch()
+
+
 STUBBORN = """\
 trap 'echo asked; exit 0' TERM
 setsid sleep 600 &
@@ -280,3 +388,64 @@ async def test_where_it_cannot_be_made_nothing_is_started(
     assert error is not None
     assert error.error_class is ErrorClass.ENVIRONMENT
     assert "gone" in error.error
+
+
+IN_BASH = '[ -n "$BASH_VERSION" ] || exec bash "$0"\n'
+"""The shell `sh` need not know /dev/tcp."""
+SAYS_ADDRESS = """\
+port="${OWN_KEY}"
+if (exec 3<>/dev/tcp/127.0.0.1/$port && cat <&3); then :; else
+    echo "connect ECONNREFUSED 127.0.0.1:$port" >&2
+    exit 1
+fi
+"""
+ASKS_PROXY = """\
+exec 4<>"/dev/tcp/127.0.0.1/${HTTPS_PROXY##*:}"
+printf 'CONNECT 127.0.0.1:%s HTTP/1.1\\r\\n\\r\\n' "$OWN_KEY" >&4
+head -n 1 <&4
+"""
+
+
+def allow(world: World, **sandbox: Any) -> None:
+    settings = world.s.home / "config.json"
+    config = json.loads(settings.read_text())
+    config["sandbox"] |= sandbox
+    settings.write_text(json.dumps(config))
+
+
+async def test_a_blocked_port_of_this_machine_is_named_and_can_be_allowed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs connect to it directly, as NO_PROXY tells them to, or ask the proxy all the same."""
+    allow(world, hosts=["example.com"], addresses=["10.0.0.5:8080"])
+    with socket.create_server(("127.0.0.1", 0)) as model:
+        bridge.in_thread(bridge.listen, model, lambda near: near.sendall(b"pong\n"))
+        place = f"127.0.0.1:{model.getsockname()[1]}"
+        monkeypatch.setenv("OWN_KEY", place.partition(":")[2])
+        view = await worked(world, IN_BASH + SAYS_ADDRESS)
+        (failed,) = view.runs
+        assert failed.error is not None
+        command = "am config set --user sandbox.addresses"
+        value = json.dumps(["10.0.0.5:8080", place])
+        assert f"The sandbox blocked {place}. Allow it with: {command} '{value}'" in (
+            failed.error.error
+        )
+        allow(world, addresses=json.loads(value))
+        executable(world.repo / "agent.sh", IN_BASH + ASKS_PROXY + SAYS_ADDRESS + WORKS)
+        await world.choose(view.task, "again")
+        view = await world.until(view.task, "review")
+    printed = said(world, view.runs[-1])
+    assert "200 Connection established" in printed
+    assert "pong" in printed
+
+
+async def test_a_connection_that_the_proxy_refuses_is_on_record(world: World) -> None:
+    allow(world, hosts=["example.com"])
+    asks = ASKS_PROXY.replace("127.0.0.1:%s HTTP", "evil.example.org:443 HTTP")
+    view = await worked(world, IN_BASH + asks + WORKS)
+    (done,) = view.runs
+    assert done.status is RunStatus.COMPLETED, done.error
+    [told] = [e for e in await world.events(view.task) if e.type == "agent.connections_blocked"]
+    assert told.data["places"] == ["evil.example.org:443"]
+    assert told.data["reasons"] == ["the name is not on the list"]
+    assert '["evil.example.org:443"]' in told.summary

@@ -123,7 +123,8 @@ async def test_what_waits_for_others_is_started_once_they_are_done(table: Table)
     await later.fire(table.s)
     view = await table.s.store.read(lambda tx: views.task(tx, table.s, second.id, ANN))
     assert (view.task.status, view.next_mover.kind) == ("open", "dependency")
-    await ended(table, first)
+    await tasks.move(table.s, first.id, ANN)
+    await table.finish(first)
     await later.fire(table.s)
     assert (await table.now(second.id)).status == "in_progress"
 
@@ -375,6 +376,19 @@ async def test_a_schedule_of_a_project_that_is_gone_waits_for_another(
     table.clock.turn(days=1)
     await firing.fire(table.s)
     assert len(await made(table)) == 1
+
+
+async def test_a_schedule_of_an_earlier_version_makes_tasks_of_the_default_agent(
+    table: Table,
+) -> None:
+    schedule = await added(table)
+    earlier = {n: v for n, v in schedule.template.items() if n not in ("agent", "model")}
+    await table.s.store.write(
+        lambda tx: tx.schedules.update(schedule.id, table.clock.now(), template=earlier)
+    )
+    table.clock.turn(days=1)
+    await firing.fire(table.s)
+    assert [(task.agent, task.model) for task in await made(table)] == [(None, None)]
 
 
 async def test_a_pipeline_that_is_gone_halts_it_and_people_are_told(table: Table) -> None:

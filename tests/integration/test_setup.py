@@ -8,15 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from agents_manager.checks.setup import MARK, SetupCommands
+from agents_manager.checks.copies import CheckCopies
+from agents_manager.checks.installing import SetupInstaller
+from agents_manager.checks.running import CheckNotRun, CopyCommands, SandboxReports
+from agents_manager.checks.setup import MARK, TAIL_CHARACTERS, SetupCommands
+from agents_manager.checks.setup_cache import SetupCache
+from agents_manager.engine.processes import kill_marked
 from agents_manager.errors import ExternalError
-from agents_manager.flow.ports import Setup, SetupSpec, Workspace
+from agents_manager.flow.ports import Setup, SetupPlan, SetupResult, SetupSpec, Workspace
+from agents_manager.sandbox.keeper import ended
 from tests.sandboxes import keeper
 
 
 @pytest.fixture
 def setup(tmp_path: Path) -> SetupCommands:
-    made = SetupCommands(tmp_path / "setup", keeper(tmp_path).command)
+    made = unsandboxed(tmp_path / "setup")
     fitting: Setup = made
     assert fitting
     return made
@@ -35,6 +41,26 @@ def workspace(tmp_path: Path) -> Workspace:
     )
 
 
+def unsandboxed(root: Path) -> SetupCommands:
+    """Set-up without a cache that could help."""
+    keep, copies = keeper(root).command, CheckCopies(root / "copies", kill_marked)
+    commands = CopyCommands(copies, keep, SandboxReports(ended))
+    installer = SetupInstaller(SetupCache(root), copies, commands, _not_here)
+    return SetupCommands(root, keep, installer)
+
+
+async def _not_here(repo: Path, sha: str, into: Path) -> None:
+    raise CheckNotRun("setup_failed", "there is no repository", "")
+
+
+async def run(
+    setup: SetupCommands, workspace: Workspace, spec: SetupSpec, inputs: str, log: Path
+) -> SetupResult | None:
+    """Runs set-up in the workspace itself."""
+    plan = SetupPlan(spec=spec, commit="0" * 40, inputs=inputs, task=None)
+    return await setup.run(workspace, plan, Path("/nowhere"), log)
+
+
 def spec(*commands: str, timeout_s: float = 10) -> SetupSpec:
     return SetupSpec(commands=commands, inputs=(), timeout_s=timeout_s)
 
@@ -44,13 +70,13 @@ async def test_run_once_until_commands_or_inputs_change(
 ) -> None:
     log = tmp_path / "job" / "setup.log"
     count = spec("echo x >> times", "wc -l < times; echo ä >&2")
-    done = await setup.run(workspace, count, "inputs", log)
+    done = await run(setup, workspace, count, "inputs", log)
     assert done
     assert done.failed is None
     assert log.read_text() == "$ echo x >> times\n\n$ wc -l < times; echo ä >&2\n1\nä\n\n"
-    assert await setup.run(workspace, count, "inputs", log) is None
-    assert await setup.run(workspace, count, "others", log)
-    assert await setup.run(workspace, spec("echo x >> times"), "others", log)
+    assert await run(setup, workspace, count, "inputs", log) is None
+    assert await run(setup, workspace, count, "others", log)
+    assert await run(setup, workspace, spec("echo x >> times"), "others", log)
     assert (workspace.path / "times").read_text() == "x\n" * 3
 
 
@@ -60,7 +86,7 @@ async def test_failure_tells_its_last_words_and_is_tried_again(
     log = tmp_path / "setup.log"
     bad = spec("seq 100; exit 3", "touch never")
     for _ in range(2):
-        done = await setup.run(workspace, bad, "", log)
+        done = await run(setup, workspace, bad, "", log)
         assert done
         assert done.failed is not None
         assert 'The set-up command "seq 100; exit 3" failed (exit code 3)' in done.failed
@@ -69,10 +95,20 @@ async def test_failure_tells_its_last_words_and_is_tried_again(
     assert not (workspace.path / "never").exists()
 
 
+async def test_the_end_of_a_long_last_line_is_told(
+    setup: SetupCommands, workspace: Workspace, tmp_path: Path
+) -> None:
+    command = "head -c 50000 /dev/zero | tr '\\0' x; echo end; exit 3"
+    done = await run(setup, workspace, spec(command), "", tmp_path / "log")
+    assert done
+    assert done.output.endswith("xend")
+    assert len(done.output) == TAIL_CHARACTERS
+
+
 async def test_a_command_that_hangs(
     setup: SetupCommands, workspace: Workspace, tmp_path: Path
 ) -> None:
-    done = await setup.run(workspace, spec("sleep 60", timeout_s=0.3), "", tmp_path / "log")
+    done = await run(setup, workspace, spec("sleep 60", timeout_s=0.3), "", tmp_path / "log")
     assert done
     assert done.failed is not None
     assert "took too long" in done.failed
@@ -83,11 +119,11 @@ async def test_marks_that_an_agent_left_are_not_believed_nor_followed(
 ) -> None:
     mark = workspace.state / MARK
     os.mkfifo(mark)
-    assert await setup.run(workspace, spec("true"), "", tmp_path / "log")
+    assert await run(setup, workspace, spec("true"), "", tmp_path / "log")
     (tmp_path / "precious").write_text("mine")
     mark.unlink()
     mark.symlink_to(tmp_path / "precious")
-    assert await setup.run(workspace, spec("true"), "", tmp_path / "log")
+    assert await run(setup, workspace, spec("true"), "", tmp_path / "log")
     assert (tmp_path / "precious").read_text() == "mine"
 
 
@@ -99,19 +135,19 @@ async def test_what_a_killed_process_left_is_waited_for(
     slow = f"touch '{started}'; {wait}; echo first >> order"
     program = (
         "import asyncio; from pathlib import Path\n"
-        "from agents_manager.checks.setup import SetupCommands\n"
+        "from tests.integration.test_setup import run, unsandboxed\n"
         "from agents_manager.flow.ports import SetupSpec, Workspace\n"
         f"root, tree = Path({str(tmp_path / 'setup')!r}), Path({str(workspace.path)!r})\n"
         f"state = Path({str(workspace.state)!r})\n"
         "w = Workspace(path=tree, branch='b', head_sha='0', created=True, state=state)\n"
         f"spec = SetupSpec(commands=({slow!r},), inputs=(), timeout_s=60)\n"
-        "asyncio.run(SetupCommands(root, print).run(w, spec, '', state / 'log'))"
+        "asyncio.run(run(unsandboxed(root), w, spec, '', state / 'log'))"
     )
     _start_and_kill(program, started)
     with pytest.raises(ExternalError, match="Another set-up still works"):
-        await setup.run(workspace, spec("true", timeout_s=0.3), "", tmp_path / "log")
+        await run(setup, workspace, spec("true", timeout_s=0.3), "", tmp_path / "log")
     free.touch()
-    assert await setup.run(workspace, spec("echo second >> order"), "", tmp_path / "log")
+    assert await run(setup, workspace, spec("echo second >> order"), "", tmp_path / "log")
     assert (workspace.path / "order").read_text() == "first\nsecond\n"
 
 

@@ -55,6 +55,9 @@ REVIEWED = document(
 READY = {"outcome": "pr_ready"}
 ASK = {"outcome": {"name": "needs_info", "payload": {"question": "Why?"}}}
 ANSWER = {"answer": {"answers": [{"question_id": "q1", "text": "So."}]}}
+IDLE = {"outcome": {"name": "no_changes", "payload": {"reason": "None."}}}
+REPRODUCED = {"outcome": "reproduced"}
+SEND_BACK = {"review": "changes_requested"}
 WALKS: dict[str, tuple[dict[str, Any], list[Any], str]] = {
     "a review is looked at where it brought the task": (
         REVIEWED,
@@ -79,6 +82,26 @@ WALKS: dict[str, tuple[dict[str, Any], list[Any], str]] = {
         ),
         ["start", ASK, {"choose": "rerun"}, READY],
         "reviewing",
+    ),
+    "commits that no agent handed over are reviewed as they are": (
+        built_in("simple"),
+        ["start", READY, SEND_BACK, IDLE, {"choose": "review"}],
+        "review",
+    ),
+    "commits of a failed run are checked again": (
+        built_in("bug"),
+        ["start", REPRODUCED, READY, SEND_BACK, {"error": "crash"}, {"choose": "check_again"}],
+        "pr_review",
+    ),
+    "commits of a stopped run are handed over where it worked": (
+        built_in("simple"),
+        ["start", READY, SEND_BACK, {"error": "cancelled"}, {"choose": "check_again"}],
+        "review",
+    ),
+    "a run that did not begin has no commits to hand over": (
+        built_in("simple"),
+        ["start", READY, {"fail": "start_agent"}, SEND_BACK, {"choose": "review"}],
+        "needs_decision",
     ),
     "with any every outcome is taken": (
         document(edge("working", "stuck", "any"), without="working-no_changes-stuck"),

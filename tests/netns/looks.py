@@ -14,7 +14,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Result, Task
 from agents_manager.flow.ports import Tx
 from agents_manager.store import schema
-from tests.netns.rig import Desk, Rig
+from tests.netns.rig import Desk, Rig, until
 from tests.repos import run
 
 AGENT = """
@@ -69,11 +69,17 @@ def stints(rig: Rig) -> list[Stint]:
 
 async def violations(desk: Desk, ordered: Sequence[TaskId], thawed: str | None = None) -> list[str]:
     """A machine that was thawed is named: for a moment, its agents go on."""
+    # A task is done before its workspace is removed.
+    await until(lambda: desk.s.store.read(_is_tidied), "workspaces of finished tasks removed")
     found: list[str] = []
     for task_id in ordered:
         said = await desk.s.store.read(lambda tx, task_id=task_id: list(_of_task(tx, task_id)))
         found += [f"{task_id}: {one}" for one in said]
     return [*found, *_open_work(desk), *_beside(desk.rig, thawed), *_remote(desk, ordered)]
+
+
+def _is_tidied(tx: Tx) -> bool:
+    return not any(effect.kind == "remove_workspace" for effect in tx.effects.open())
 
 
 def _of_task(tx: Tx, task_id: TaskId) -> Iterator[str]:

@@ -33,6 +33,7 @@ from tests.repos import executable, make_repo, run, settle
 T = TypeVar("T")
 ANN = Actor(type=ActorType.USER, name="ann", via="cli", admin=True)
 PATIENCE_S = 240.0
+NO_SANDBOX = {"level": "none"}
 TLS = (
     "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
     f"-subj /CN=git -addext subjectAltName=IP:{ADDRESS}"
@@ -119,13 +120,14 @@ class Rig:
 
 
 @contextmanager
-def rig(folder: Path, agent: str) -> Iterator[Rig]:
-    """On which the shell script is the agent. Raises NotHere where it cannot be."""
+def rig(folder: Path, agent: str, sandbox: Mapping[str, Any] = NO_SANDBOX) -> Iterator[Rig]:
+    """On which the shell script is the agent, in the sandbox of these settings. Raises NotHere
+    where it cannot be."""
     command = [str(executable(folder / "agent", agent))]
     config = {
         "defaultAgentType": "waiting",
         "agents": {"waiting": {"adapter": "command", "command": command}},
-        "sandbox": {"level": "none"},
+        "sandbox": sandbox,
         "reminders": {"enabled": False},
     }
     programs = have("postgresql", postgres.find_programs)

@@ -65,10 +65,11 @@ async def runs_of(team: Desk, tasks: Sequence[TaskId]) -> Counter[int]:
 
 
 async def gone(host: Host, within_s: float) -> None:
-    """Nothing lives there any more but its worker."""
+    """Nothing lives there any more but its worker, and the program that forks its runners."""
 
     async def look() -> bool:
-        return all(" worker " in command for command in host.processes().values())
+        others = [each for each in host.processes().values() if " worker " not in each]
+        return all("starter.main()" in each and "/jobs/" not in each for each in others)
 
     await until(look, f"{host.name} without agents", within_s)
 

@@ -37,7 +37,7 @@ def _gemini(home: Path, url: str) -> Env:
     settings = {
         "security": {"auth": {"selectedType": "gemini-api-key"}},
         "privacy": {"usageStatisticsEnabled": False},
-        "general": {"disableAutoUpdate": True},
+        "general": {"disableAutoUpdate": True, "maxAttempts": 2},
     }
     _file(home / ".gemini" / "settings.json", settings)
     return {"GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": url}

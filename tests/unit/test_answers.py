@@ -88,6 +88,34 @@ def test_ways_to_answer_a_choice(given: Any, option: str | None, text: str | Non
     assert answered(auth(**given))[0] == {"question_id": "auth", "option": option, "text": text}
 
 
+ONE = NeedsInfo.model_validate({"question": "Which?", "options": ["REST", "GraphQL"]}).model_dump(
+    mode="json"
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "option", "text"),
+    [
+        ({"selectedOption": 0}, "REST", None),
+        ({"selectedOption": 1, "answer": "for the dashboard"}, "GraphQL", "for the dashboard"),
+        ({"answer": "Neither."}, None, "Neither."),
+        ({"selectedOption": None, "answer": "Neither."}, None, "Neither."),
+        ({"type": "info_provided", "answers": [{"questionId": "q1", "answer": "A"}]}, None, "A"),
+    ],
+)
+def test_a_flat_answer_is_for_the_only_question(
+    raw: dict[str, Any], option: str | None, text: str | None
+) -> None:
+    found = validate_answer(PromptType.INFO_REQUEST, ONE, raw)
+    assert found == {"answers": [{"question_id": "q1", "option": option, "text": text}]}
+
+
+def test_a_flat_answer_to_several_questions_is_refused_with_their_ids() -> None:
+    with pytest.raises(InvalidAnswer, match='Put each answer into "answers"') as caught:
+        validate_answer(PromptType.INFO_REQUEST, QUESTIONS, {"answer": "x"})
+    assert caught.value.details == ("questions: auth, social, name",)
+
+
 def test_answers_are_found_by_id_in_any_order_and_notation() -> None:
     raw = {
         "answers": [
@@ -164,6 +192,16 @@ def test_what_is_no_answer_is_refused(raw: Any) -> None:
 
 
 # ----------------------------------------------------------------------------------- options
+
+
+def test_a_flat_answer_chooses_an_option_by_its_number() -> None:
+    found = validate_answer(
+        PromptType.INFO_REQUEST, OPTIONS, {"selectedOption": 1, "answer": "with an index"}
+    )
+    assert found["option_id"] == OPTIONS["options"][1]["id"]
+    assert found["text"] == "with an index"
+    assert "counted from 0" in problems(PromptType.INFO_REQUEST, OPTIONS, {"selectedOption": 9})
+    assert "counted from 0" in problems(PromptType.INFO_REQUEST, OPTIONS, {"selectedOption": True})
 
 
 @pytest.mark.parametrize(

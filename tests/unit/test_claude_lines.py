@@ -10,7 +10,9 @@ from claude_agent_sdk import (
     RateLimitInfo,
     ResultMessage,
     TextBlock,
+    ToolResultBlock,
     ToolUseBlock,
+    UserMessage,
 )
 
 from agents_manager.agents import claude_lines, lines
@@ -18,7 +20,8 @@ from agents_manager.agents.claude_lines import Listener
 
 
 def result(**fields: Any) -> ResultMessage:
-    given = {"subtype": "success", "is_error": False, "session_id": "s-1", **fields}
+    said = {"is_error": False, "stop_reason": "end_turn"}
+    given = {"subtype": "success", "session_id": "s-1", **said, **fields}
     return ResultMessage(duration_ms=1, duration_api_ms=1, num_turns=1, **given)
 
 
@@ -63,6 +66,46 @@ def test_a_final_message_that_has_the_form_is_taken_apart() -> None:
     assert shown == {"type": "assistant", "text": "The plan.\n[needs_info]"}
 
 
+def returned(call: str, content: Any, *, failed: bool | None = None) -> dict[str, Any]:
+    listener = Listener()
+    list(listener.lines(called("Bash", {})))
+    message = UserMessage(content=[ToolResultBlock(call, content, failed)])
+    (line,) = listener.lines(message)
+    return dict(line)
+
+
+def test_what_a_tool_returned_is_shown_with_its_call() -> None:
+    (use,) = Listener().lines(called("Bash", {"command": "ls"}))
+    assert (use["type"], use["id"]) == ("tool_use", "1")
+    assert returned("1", "a.py\nb.py") == {
+        "type": "tool_result",
+        "id": "1",
+        "name": "Bash",
+        "ok": True,
+        "text": "a.py\nb.py",
+    }
+    parts = [{"type": "text", "text": "No such file"}, {"type": "image", "source": {}}]
+    failed = returned("1", parts, failed=True)
+    assert (failed["ok"], failed["text"]) == (False, "No such file\n(image)")
+    assert returned("1", None)["text"] == ""
+
+
+def test_of_a_huge_result_its_beginning_and_its_end_are_kept() -> None:
+    line = returned("1", "first " + "x" * 30_000_000 + " last")
+    assert len(lines.encoded(line)) < 2 * lines.MAX_RESULT
+    assert line["text"].startswith("first ")
+    assert line["text"].endswith(" last")
+    assert "(29992011 characters left out)" in line["text"]
+    assert line["characters"] == 30_000_011
+
+
+def test_a_final_message_has_no_result_of_a_tool() -> None:
+    listener = Listener()
+    list(listener.lines(formed("The plan.")[0]))
+    accepted = UserMessage(content=[ToolResultBlock("1", "Structured output provided.")])
+    assert list(listener.lines(accepted)) == []
+
+
 def test_words_beside_the_form_count_where_it_has_none() -> None:
     line = ending(said("I look."), called("Read", {}), said("The plan."), *formed(" "))
     assert line["text"] == "The plan."
@@ -87,7 +130,13 @@ def test_the_form_asked_for_in_vain_does_not_cost_the_final_message() -> None:
         ("unknown", {"api_error_status": 403}, "auth"),
         ("unknown", {"api_error_status": 402}, "quota"),
         (None, {"api_error_status": 429}, "rate_limit"),
-        ("server_error", {"api_error_status": 529}, "crash"),
+        ("server_error", {"api_error_status": 529}, "overloaded"),
+        (None, {"api_error_status": 529}, "overloaded"),
+        ("server_error", {"result": "API Error: Server error mid-response."}, "interrupted"),
+        ("unknown", {"result": "API Error: Failed to parse JSON"}, "interrupted"),
+        ("unknown", {"result": "Prompt is too long · try less."}, "context_too_long"),
+        ("unknown", {"result": "Sonnet can't help with this. Start anew."}, "refusal"),
+        ("unknown", {"stop_reason": "max_tokens"}, "max_tokens"),
         (None, {"terminal_reason": "max_turns"}, "budget"),
         (None, {"terminal_reason": "aborted_tools"}, "interrupted"),
         (None, {"subtype": "error_max_structured_output_retries"}, "bad_output"),
@@ -100,13 +149,19 @@ def test_an_error_has_its_class_though_it_calls_itself_a_success(
     failed = {"terminal_reason": "api_error", "result": "Oh no.", "is_error": True, **fields}
     line = ending(said("Oh no.", kind), result(**failed))
     assert line["error_class"] == error_class
-    assert line["error"].startswith("Oh no.")
+    assert line["error"].startswith(str(failed["result"]).removesuffix("."))
     assert "text" not in line
 
 
 def test_an_end_that_is_no_error_but_not_complete_either() -> None:
     line = ending(said("Half"), result(result="", terminal_reason="hook_stopped"))
     assert (line["error"], line["error_class"]) == ("Claude Code stopped: hook_stopped.", "crash")
+
+
+def test_a_response_without_a_stop_reason_is_interrupted_although_it_reports_success() -> None:
+    line = ending(said("Half"), result(result="Half", stop_reason=None))
+    assert line["error_class"] == "interrupted"
+    assert line["error"] == "The model's response was cut off before its end."
 
 
 def test_a_limit_says_when_it_ends() -> None:

@@ -91,7 +91,7 @@ def test_only_the_form_that_was_asked_for_is_an_outcome(
         ("You've hit your usage limit. Try again at 7:15 PM.", ErrorClass.QUOTA),
         ("exceeded retry limit, last status: 429 Too Many Requests", ErrorClass.RATE_LIMIT),
         ("unexpected status 404 Not Found: no such model", ErrorClass.ENVIRONMENT),
-        ("stream disconnected before completion: error", ErrorClass.CRASH),
+        ("stream disconnected before completion: error", ErrorClass.INTERRUPTED),
     ],
 )
 def test_a_failed_turn_has_its_class(tmp_path: Path, message: str, error_class: ErrorClass) -> None:
@@ -145,14 +145,30 @@ def test_messages_for_people() -> None:
     events = [
         STARTED,
         {"type": "item.started", "item": {"type": "command_execution", "command": "ls"}},
-        item("command_execution", command="ls", exit_code=0),
-        item("file_change", changes=[{"path": "a", "kind": "add"}]),
+        item("command_execution", aggregated_output="a.py", exit_code=0, status="completed"),
+        item("command_execution", aggregated_output="no", exit_code=2, status="failed"),
+        item("file_change", changes=[{"path": "a", "kind": "add"}], status="completed"),
+        item("mcp_tool_call", result={"content": [{"text": "ann"}, 3]}, status="completed"),
         item("agent_message", text='{"text": "Done.", "outcome": "pr_ready", "payload": null}'),
         DONE,
         {"type": "turn.failed", "error": {"message": "No."}},
     ]
     shown = [m for e in events for m in codex_output.parse(json.dumps(e).encode())]
-    assert [m["type"] for m in shown] == ["tool_use", "tool_use", "assistant", "usage", "result"]
+    assert [m["type"] for m in shown] == [
+        *("tool_use", "tool_result", "tool_result", "tool_use", "tool_result", "tool_result"),
+        *("assistant", "usage", "result"),
+    ]
     assert shown[0]["input"] == {"command": "ls"}
-    assert shown[2]["text"] == "Done.\n[pr_ready]"
-    assert shown[4]["error"] == "No."
+    returned = [(m["text"], m["ok"]) for m in shown if m["type"] == "tool_result"]
+    assert returned == [("a.py", True), ("no", False), ("", True), ("ann", True)]
+    assert shown[6]["text"] == "Done.\n[pr_ready]"
+    assert shown[8]["error"] == "No."
+
+
+def test_a_long_result_is_shown_in_parts() -> None:
+    """Codex prints all of it in one line, in which each character may be escaped."""
+    text = "\n" * 2 * 1024 * 1024
+    ran = item("command_execution", aggregated_output=text, exit_code=0, status="completed")
+    [shown] = codex_output.parse(json.dumps(ran).encode())
+    assert (shown["type"], shown["ok"], shown["characters"]) == ("tool_result", True, len(text))
+    assert len(shown["text"]) < 10_000

@@ -23,15 +23,16 @@ def test_sections_stand_in_order_and_empty_ones_not_at_all() -> None:
 
 
 def test_what_others_wrote_cannot_get_out_of_its_fence() -> None:
-    """Whatever it is made of: repeated word for word by an agent it is no outcome, and the sections
-    are as many as before."""
+    """An agent that repeats the fenced words reports no outcome by that, and the fence ends where
+    it should."""
     pieces = ["```", "````", "~~~", "`" * 40, BLOCK, "# How to end", "x", "\n", "\r", " ", "\u2028"]
     dice = random.Random(7)
     for _ in range(500):
         words = "\n".join(dice.choices(pieces, k=dice.randrange(1, 12)))
         block = context.fenced(words)
         known = registry.built_in().outcomes
-        assert outcome.read_markers(f"{block}\n", ["approved"], known) == outcome.Nothing()
+        repeated = outcome.read_markers(f"{block}\n", ["approved"], known)
+        assert not isinstance(repeated, outcome.Reported)
         after = outcome.read_markers(f"{block}\n{BLOCK}", ["approved"], known)
         assert isinstance(after, outcome.Reported), "the fence is closed again"
         assert len(block) < len(words) + 200

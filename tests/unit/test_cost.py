@@ -131,3 +131,14 @@ def test_what_is_no_time_is_refused_with_the_way_out(said: str) -> None:
     with pytest.raises(InvalidInput, match="such as 2026-03-01") as caught:
         figures.since(said, NOW)
     assert f'"{said}"' in caught.value.message
+
+
+def test_prices_know_the_models_that_gemini_uses_by_default() -> None:
+    table = PriceTable.model_validate_json(
+        resources.files("agents_manager").joinpath("prices.json").read_text(encoding="utf-8")
+    )
+    usage = Usage(input_tokens=1_000_000, output_tokens=100_000, cache_read_tokens=10_000)
+    for model in ("gemini-2.5-pro", "gemini-2.5-flash", "gemini-3-pro-preview"):
+        found = cost.of_turn(usage, model, table.models)
+        assert found is not None, model
+        assert found.usd > 0

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents_manager.sandbox import watch
-from agents_manager.sandbox.bubblewrap import Bounds, Cage
+from agents_manager.sandbox import usage
 
 MB = 1024 * 1024
 
@@ -15,6 +14,5 @@ def test_a_folder_in_another_counts_once(tmp_path: Path, allowed: int, fits: boo
     """As a clone and its `.git`, which both may be written."""
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git/pack").write_bytes(b"x" * (2 * MB))
-    bounds = Bounds(disk_mb=allowed)
-    cage = Cage(argv=(), cwd=tmp_path, writes=(tmp_path, tmp_path / ".git"), bounds=bounds)
-    assert (watch.too_much_disk(cage, 0) is None) == fits
+    writes = [str(tmp_path), str(tmp_path / ".git")]
+    assert (usage.too_much_disk(writes, {"disk_mb": allowed}, 0) is None) == fits

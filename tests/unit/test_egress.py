@@ -1,6 +1,5 @@
 """What the proxy of the sandbox lets out."""
 
-import asyncio
 import json
 import socket
 import ssl
@@ -11,8 +10,9 @@ from typing import Any
 import pytest
 
 from agents_manager import addresses
-from agents_manager.sandbox import egress
+from agents_manager.sandbox import bridge, egress
 from agents_manager.sandbox.egress import Proxy, Refused
+from tests.runner_jobs import eventually
 
 HOSTS = ("example.com", "*.example.org")
 
@@ -149,70 +149,75 @@ class Wire:
     """The proxy on a socket, and a server that it may be asked for."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, log: Path) -> None:
-        self.proxy = Proxy(HOSTS, (), log)
+        self.proxy = Proxy(HOSTS, (), str(log))
         self.looked_up: list[str] = []
-        self.heard = b""
+        self._pieces: list[bytes] = []
         self._patch = monkeypatch
+        self._server, self._door = (socket.create_server(("127.0.0.1", 0)) for _ in range(2))
+        self.port: int = self._server.getsockname()[1]
+        monkeypatch.setattr(egress, "HTTPS", self.port)
+        bridge.in_thread(bridge.listen, self._server, self._hear)
+        bridge.in_thread(bridge.listen, self._door, self.proxy.serve)
 
-    async def __aenter__(self) -> "Wire":
-        self._server = await asyncio.start_server(self._hear, "127.0.0.1", 0)
-        self.port: int = self._server.sockets[0].getsockname()[1]
-        self._door = await asyncio.start_server(self.proxy.serve, "127.0.0.1", 0)
-        self._patch.setattr(egress, "HTTPS", self.port)
+    def __enter__(self) -> "Wire":
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.close()
         self._door.close()
 
-    async def _hear(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.heard += await reader.read(10_000)
-        writer.close()
+    def _hear(self, connection: socket.socket) -> None:
+        self._pieces.append(connection.recv(10_000))
+
+    @property
+    def heard(self) -> bytes:
+        return b"".join(self._pieces)
 
     def leads_to(self, *addresses: str) -> None:
         """Every name leads there, one address at a time."""
-        loop = asyncio.get_running_loop()
-        real = loop.getaddrinfo
+        real = socket.getaddrinfo
         ahead = list(addresses)
 
-        async def found(host: str, port: int, **more: Any) -> Any:
+        def found(host: str, port: int, *rest: Any, **more: Any) -> Any:
             if host.startswith("127."):
-                return await real(host, port, **more)
+                return real(host, port, *rest, **more)
             self.looked_up.append(host)
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (ahead.pop(0), port))]
 
-        self._patch.setattr(loop, "getaddrinfo", found)
+        self._patch.setattr(socket, "getaddrinfo", found)
 
-    async def ask(self, head: bytes, then: bytes = b"") -> bytes:
-        port = self._door.sockets[0].getsockname()[1]
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
-        writer.write(head)
-        answer = b""
-        if head.startswith(b"CONNECT"):
-            answer = await reader.readuntil(b"\r\n\r\n")
-        writer.write(then)
-        with suppress(OSError):
-            writer.write_eof()
-        answer += await reader.read()
-        writer.close()
+    def ask(self, head: bytes, then: bytes = b"") -> bytes:
+        with socket.create_connection(("127.0.0.1", self._door.getsockname()[1]), 20) as client:
+            client.sendall(head)
+            answer = client.recv(10_000) if head.startswith(b"CONNECT") else b""
+            with suppress(OSError):
+                client.sendall(then)
+                client.shutdown(socket.SHUT_WR)
+            with suppress(OSError):
+                while data := client.recv(10_000):
+                    answer += data
         return answer
 
+    def logged(self, log: Path, count: int) -> list[str]:
+        eventually(lambda: log.exists() and len(log.read_text().splitlines()) == count)
+        return [json.loads(line)["said"] for line in log.read_text().splitlines()]
 
-async def test_a_name_that_leads_to_this_machine_is_not_dialled(
+
+def test_a_name_that_leads_to_this_machine_is_not_dialled(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     log = tmp_path / "log"
-    async with Wire(monkeypatch, log) as wire:
+    with Wire(monkeypatch, log) as wire:
         wire.leads_to("127.0.0.1")
         asked = connect(f"example.com:{wire.port}")
-        assert b"403" in await wire.ask(asked, hello("example.com"))
+        assert b"403" in wire.ask(asked, hello("example.com"))
         # Off, it would be.
         monkeypatch.setattr(egress, "is_global", lambda text: True)
         wire.leads_to("127.0.0.1", "10.0.0.1")
-        assert b"200" in await wire.ask(asked, hello("example.com"))
+        assert b"200" in wire.ask(asked, hello("example.com"))
         assert wire.heard.startswith(b"\x16\x03")
         assert wire.looked_up == ["example.com", "example.com"]
-    said = [json.loads(line)["said"] for line in log.read_text().splitlines()]
+        said = wire.logged(log, 2)
     assert said == [
         "the name leads to an address that is not of the open network",
         "let through",
@@ -220,45 +225,43 @@ async def test_a_name_that_leads_to_this_machine_is_not_dialled(
 
 
 @pytest.mark.parametrize("first", [hello("evil.com"), hello(None), b"GET / HTTP/1.1\r\n\r\n", b""])
-async def test_tls_must_be_begun_for_the_name_that_was_asked_for(
+def test_tls_must_be_begun_for_the_name_that_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, first: bytes
 ) -> None:
     monkeypatch.setattr(egress, "is_global", lambda text: True)
-    async with Wire(monkeypatch, tmp_path / "log") as wire:
+    with Wire(monkeypatch, tmp_path / "log") as wire:
         wire.leads_to("127.0.0.1", "127.0.0.1")
         asked = connect(f"example.com:{wire.port}")
-        assert b"TLS was begun for" in await wire.ask(asked, first)
+        assert b"TLS was begun for" in wire.ask(asked, first)
         assert wire.heard == b""
         monkeypatch.setattr(egress, "server_name", lambda hello: "example.com")
-        await wire.ask(asked, first)
+        wire.ask(asked, first)
         assert wire.heard == first
 
 
-async def test_no_more_goes_out_than_is_allowed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_no_more_goes_out_than_is_allowed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(egress, "is_global", lambda text: True)
-    async with Wire(monkeypatch, tmp_path / "log") as wire:
+    with Wire(monkeypatch, tmp_path / "log") as wire:
         wire.leads_to("127.0.0.1", "127.0.0.1")
         asked, begun = connect(f"example.com:{wire.port}"), hello("example.com")
         monkeypatch.setattr(egress, "UP_BYTES", len(begun) + 10)
-        await wire.ask(asked, begun + b"x" * 11)
+        wire.ask(asked, begun + b"x" * 11)
         assert wire.proxy.up > egress.UP_BYTES
         assert b"x" not in wire.heard.removeprefix(begun)
         wire.proxy.up = 0
-        await wire.ask(asked, begun + b"x" * 10)
+        wire.ask(asked, begun + b"x" * 10)
         assert wire.heard.endswith(b"x" * 10)
 
 
-async def test_plain_requests_are_for_the_host_that_was_asked_for(
+def test_plain_requests_are_for_the_host_that_was_asked_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(egress, "is_global", lambda text: True)
-    async with Wire(monkeypatch, tmp_path / "log") as wire:
+    with Wire(monkeypatch, tmp_path / "log") as wire:
         monkeypatch.setattr(egress, "HTTP", wire.port)
         wire.leads_to("127.0.0.1")
         head = f"GET http://example.com:{wire.port}/a HTTP/1.1\r\nHost: evil.com\r\nA: b\r\n\r\n"
-        await wire.ask(head.encode())
+        wire.ask(head.encode())
         assert (
             wire.heard
             == b"GET /a HTTP/1.1\r\nHost: example.com\r\nA: b\r\nConnection: close\r\n\r\n"

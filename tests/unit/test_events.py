@@ -16,7 +16,7 @@ from agents_manager.domain.run import RunStatus
 MEMBERS: tuple[type[Any], ...] = get_args(get_args(Event)[0])
 CATEGORIES = {
     *("lifecycle", "transition", "agent", "payload", "prompt", "review", "guard", "hook", "edit"),
-    *("dependency", "git", "handoff", "cost", "note", "error"),
+    *("dependency", "git", "handoff", "cost", "note", "error", "tool"),
 }
 OF_PARTS = {"join_parts", "settle_race", "take_part"}
 HOSTILE = "first\nsecond\r\n\x1b[31mred\u2028third\u202e"
@@ -152,7 +152,14 @@ def test_effects_are_told_apart_by_their_kind_and_named_like_their_hooks() -> No
     members = get_args(get_args(Effect)[0])
     kinds = [m.model_fields["kind"].default for m in members]
     assert len(set(kinds)) == len(kinds)
-    assert set(kinds) <= {*HOOK_POLICIES, *BESIDE, *OF_PARTS, "plugin_hook"}
+    assert set(kinds) <= {
+        *HOOK_POLICIES,
+        *BESIDE,
+        *OF_PARTS,
+        "plugin_hook",
+        "recheck_run",
+        "hand_over",
+    }
     assert type(EFFECT.validate_python({"kind": "merge_pr", "head_sha": None})) in members
 
 

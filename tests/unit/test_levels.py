@@ -1,6 +1,7 @@
 """Which level of sandbox there is: by trying, as configured, and as the doctor tells it."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ import pytest
 
 from agents_manager import bootstrap
 from agents_manager.cli import examination
-from agents_manager.sandbox import bubblewrap, cgroup, levels, seccomp
-from agents_manager.sandbox.bubblewrap import Cage
+from agents_manager.sandbox import bubblewrap, cgroup, launch, levels, seccomp, supervision
+from agents_manager.sandbox.bubblewrap import Bounds, Cage
 from agents_manager.sandbox.keeper import Keeper, Rules, programs
 from agents_manager.sandbox.levels import AGAIN_S, Found, Level, Levels
 from agents_manager.settings import ConfigFiles
@@ -120,7 +121,7 @@ def test_as_configured(wanted: str, found: Found, level: str, required: bool) ->
 def test_commands_are_kept_at_the_level_that_was_found(tmp_path: Path) -> None:
     keeper = Keeper(tmp_path, Rules, fixed(LESS))
     argv = keeper.command(("make",), {}, tmp_path, writes=(tmp_path,))
-    assert Cage.loaded(argv[-1]).level == "S2"
+    assert json.loads(argv[-1])["level"] == "S2"
 
 
 @pytest.mark.parametrize(
@@ -192,6 +193,36 @@ def test_programs_in_a_home_are_shown_without_what_lies_beside_them(tmp_path: Pa
     ]
 
 
+def test_a_program_is_shown_where_it_is_named_below_a_linked_folder(tmp_path: Path) -> None:
+    real, linked = tmp_path / "disk/tools", tmp_path / "tools"
+    (real / "node_modules/codex").mkdir(parents=True)
+    (real / "node_modules/.bin").mkdir()
+    (real / "node_modules/codex/codex.js").write_text("")
+    (real / "node_modules/.bin/codex").symlink_to("../codex/codex.js")
+    linked.symlink_to(real)
+    shown = programs([str(linked / "node_modules/.bin/codex")], {"PATH": ""})
+    assert {linked / "node_modules", real / "node_modules"} <= set(shown)
+
+
+def test_a_link_in_a_granted_folder_leads_where_it_leads_outside(tmp_path: Path) -> None:
+    """Without the rights of root, bubblewrap cannot bind over it: `tests/hostile` runs this test as
+    a plain user, too."""
+    sandboxes.installed()
+    folder, target = tmp_path / "venv", tmp_path / "python"
+    folder.mkdir()
+    target.write_text("found")
+    (folder / "python").symlink_to(target)
+    cage = Cage(
+        argv=("cat", str(folder / "python")),
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin"},
+        hides=(tmp_path,),
+        reads=(folder, folder / "python", target),
+    )
+    done = subprocess.run(bubblewrap.wrapped(cage), capture_output=True, text=True, check=False)
+    assert done.stdout == "found", done.stderr
+
+
 @pytest.mark.parametrize("kind", ["writes", "reads", "logins"])
 def test_what_an_earlier_command_led_elsewhere_is_not_granted(tmp_path: Path, kind: str) -> None:
     sandboxes.installed()
@@ -207,7 +238,7 @@ def test_what_an_earlier_command_led_elsewhere_is_not_granted(tmp_path: Path, ki
     }
     cage = Cage(argv=("touch", "ran"), cwd=home, env={"PATH": "/usr/bin:/bin"}, **grants[kind])
     done = subprocess.run(bubblewrap.wrapped(cage), capture_output=True, text=True, check=False)
-    assert done.returncode == bubblewrap.FAILED
+    assert done.returncode == supervision.FAILED
     assert "leads elsewhere" in done.stderr
     assert not (home / "ran").exists()
 
@@ -219,3 +250,24 @@ def test_there_is_a_filter_for_the_processors_it_is_known_for() -> None:
         assert code is not None
         assert len(code) % 8 == 0
     assert filters["x86_64"] != filters["aarch64"]
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_sandbox_that_bubblewrap_cannot_make_is_written_down(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, log: bool
+) -> None:
+    """As trouble of the machine, for which no agent is blamed."""
+    failing = tmp_path / "bwrap"
+    failing.write_text("#!/bin/sh\nexit 1\n")
+    failing.chmod(0o755)
+    monkeypatch.setattr(bubblewrap, "found", lambda: str(failing))
+    folder = tmp_path if log else None
+    bounds = Bounds(disk_mb=100)
+    cage = Cage(argv=("true",), cwd=tmp_path, writes=(tmp_path,), log=folder, bounds=bounds)
+    raw = json.loads(cage.dumped())
+    supervised = supervision.Supervision(raw)
+    child = os.fork()
+    if child == 0:
+        launch.become(raw, 0o022, supervised, os.getppid())
+    assert supervision.ended(child, supervised) == 1
+    assert (tmp_path / supervision.TROUBLE).exists() is log

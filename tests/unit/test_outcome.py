@@ -11,6 +11,8 @@ from agents_manager.domain.outcome import (
     Nothing,
     Reading,
     Reported,
+    names_in,
+    question_beside,
     read_markers,
     read_value,
     validate,
@@ -107,9 +109,79 @@ def test_the_text_around_the_block_is_kept() -> None:
     assert found.text == "# Plan\n\n1. Do it\nThat is all."
 
 
-@pytest.mark.parametrize("text", ["", "Done.", "OUTCOME:pr_ready", END, "<<<OUTCOME"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Done.",
+        "The outcome is good: all tests pass.",
+        "std::cout << outcome << std::endl;",
+        "class Outcome<T>: pass",
+        "a payload ends here",
+        '{"outcome": "win", "type": "match"}',
+        "I added the status pr_ready to the enum of outcomes.",
+    ],
+)
 def test_no_outcome_is_nothing(text: str) -> None:
     assert read(text) == Nothing()
+
+
+FLAT = f"<<<OUTCOME:needs_info>>>{json.dumps(QUESTION)}{END}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"```\n{block('needs_info', QUESTION)}\n```", id="in-a-fence"),
+        pytest.param(f"```json\n{block('needs_info', QUESTION)}", id="in-a-fence-never-closed"),
+        pytest.param(f"I need an answer: {FLAT}", id="joined-to-a-sentence"),
+        pytest.param(f"I need an answer.{FLAT}", id="joined-without-a-blank"),
+        pytest.param(FLAT.lower(), id="lower-case"),
+        pytest.param(f"<<<Outcome: needs_info>>>\n{END}", id="with-a-blank"),
+        pytest.param(f"\x1b[1m\x1b[32m{FLAT}\x1b[0m", id="coloured"),
+        pytest.param("<<<\x1b[1mOUTCOME\x1b[0m:needs_info>>>", id="coloured-inside"),
+        pytest.param(f"\x1b]8;;x\x07{FLAT}", id="behind-a-link-of-the-terminal"),
+        pytest.param(f"> {FLAT}", id="quoted"),
+        pytest.param(f"    {FLAT}", id="indented"),
+        pytest.param(f"**{FLAT}**", id="bold"),
+        pytest.param("<<<\u200bOUTCOME:needs_info>>>", id="zero-width-blank"),
+        pytest.param(
+            "\uff1c\uff1c\uff1cOUTCOME\uff1aneeds_info\uff1e\uff1e\uff1e", id="full-width"
+        ),
+        pytest.param("&lt;&lt;&lt;OUTCOME:needs_info&gt;&gt;&gt;", id="html"),
+        pytest.param("\\<\\<\\<OUTCOME:needs\\_info\\>", id="escaped"),
+        pytest.param("<outcome>needs_info</outcome>", id="element"),
+        pytest.param("<<OUTCOME:needs_info>>", id="two-brackets"),
+        pytest.param("[OUTCOME:needs_info]", id="other-brackets"),
+        pytest.param("OUTCOME:needs_info", id="without-brackets"),
+        pytest.param("## Outcome: needs_info", id="heading"),
+        pytest.param("Outcome: `needs-info`", id="other-notation-of-the-name"),
+        pytest.param("outcome: plan_ready", id="alias"),
+        pytest.param("<<<OUTCOME", id="cut-off"),
+        pytest.param(END, id="only-the-end"),
+        pytest.param(json.dumps({"outcome": "needs_info", "payload": QUESTION}), id="json"),
+        pytest.param(json.dumps({"type": "needs_info", **QUESTION}, indent=1), id="json-by-type"),
+        pytest.param('{\n  "outcome": "needs_info",\n  "payload": {"ques', id="json-cut-off"),
+    ],
+)
+def test_what_looks_like_an_outcome_is_not_nothing(text: str) -> None:
+    found = reason(f"I did the work.\n\n{text}", ("plan_complete", "needs_info"))
+    assert found.startswith("This looks like an outcome, but it cannot be read as one: ")
+
+
+def test_only_a_marker_is_recognised_for_outcomes_that_are_not_possible() -> None:
+    assert read('{"type": "approved"}', ("pr_ready",)) == Nothing()
+    assert isinstance(read("x <<<OUTCOME:approved>>>", ("pr_ready",)), Malformed)
+    assert isinstance(read('{"type": "needs_info"}', ("pr_ready",)), Malformed)
+
+
+def test_a_payload_may_repeat_the_name_of_its_outcome() -> None:
+    found = reported(block("needs_info", {"type": "needs_info", **QUESTION}))
+    assert found.payload == reported(block("needs_info", QUESTION)).payload
+    older = {"type": "options_proposed", "description": "How?"}
+    options = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
+    assert reported(block("options_proposed", {**older, "options": options})).payload
+    assert "type" in reason(block("needs_info", {"type": "approved", **QUESTION}))
 
 
 @pytest.mark.parametrize(("alias", "name"), OUTCOME_ALIASES.items())
@@ -127,16 +199,36 @@ def test_a_payload_that_may_be_left_out() -> None:
 # ---------------------------------------------------------------------------- what is refused
 
 
-def test_two_blocks_are_refused_and_named() -> None:
+def test_two_different_blocks_are_refused_and_named() -> None:
     text = f"{block('pr_ready')}\n{block('needs_info', QUESTION)}"
     assert reason(text) == (
-        "Exactly one outcome block is expected; there were 2 (pr_ready, needs_info)."
+        "Exactly one outcome is expected; there were 2 different blocks (pr_ready, needs_info)."
     )
+    other = {"questions": [{"id": "q1", "question": "Which colour?"}]}
+    assert "2 different" in reason(f"{block('needs_info', QUESTION)}\n{block('needs_info', other)}")
 
 
-def test_many_blocks_are_counted_and_not_all_named() -> None:
-    found = reason(f"{block('pr_ready')}\n" * 1000)
-    assert "there were 1000 (pr_ready, pr_ready, pr_ready, pr_ready, pr_ready, …)" in found
+def test_a_block_that_is_repeated_is_one_outcome() -> None:
+    text = f"# Plan\n{block('plan_complete')}\nAs said:\n{block('plan_complete')}"
+    assert reported(text) == Reported("plan_complete", None, "# Plan\nAs said:")
+    asked = block("needs_info", QUESTION)
+    assert reported(f"{asked}\n\n{asked}\n{asked}").payload == reported(asked).payload
+
+
+def test_many_different_blocks_are_counted_and_not_all_named() -> None:
+    found = reason("\n".join(block(f"o{n}") for n in range(1000)))
+    assert "there were 1000 different blocks (o0, o1, o2, o3, o4, …)" in found
+
+
+def test_a_question_beside_a_report_is_found() -> None:
+    def beside(name: str, text: str) -> str | None:
+        return question_beside(name, names_in(text), KNOWN)
+
+    assert beside("pr_ready", f"Done.\n{block('pr_ready')}") is None
+    assert beside("no_changes", block("pr_ready")) is None
+    assert beside("pr_ready", block("nonsense")) is None
+    assert beside("needs_info", block("needs_info", QUESTION)) is None
+    assert beside("pr_ready", block("needs_info", QUESTION)) == "needs_info"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents_manager.redaction import MASK, NOTHING, Redactor, secrets_of
+from agents_manager.redaction import MASK, NOTHING, Redactor, secrets_in_value, secrets_of
 from agents_manager.runner import Veil
 
 SECRET = 'sk-ant-x/9+z"Q\\é7Fh3'
@@ -98,3 +98,27 @@ def test_what_is_no_secret_is_shown_at_once() -> None:
     assert veil.through(b"I write a tok") == b"I write a "
     assert veil.through(b"en.\n") == b"token.\n"
     assert Veil([]).through(b"I write a tok") == b"I write a tok"
+
+
+def test_a_value_that_is_learned_later_is_redacted_too() -> None:
+    redactor = Redactor(["first-secret-1"])
+    assert redactor.text("second-secret-2") == "second-secret-2"
+    redactor.add(["second-secret-2", "first-secret-1"])
+    assert redactor.values == ("first-secret-1", "second-secret-2")
+    assert redactor.text("first-secret-1 second-secret-2") == f"{MASK} {MASK}"
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("shop-of-ann-1", ["shop-of-ann-1"]),
+        ("production", []),
+        ("x-1", []),
+        ("postgres://a:hunter22@db/shop", ["postgres://a:hunter22@db/shop", "hunter22"]),
+        ("-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\nabc\n", ["MIIEvQIBADANBgkqhkiG"]),
+    ],
+)
+def test_what_is_redacted_of_a_value_that_is_secret_by_its_setting(
+    value: str, found: list[str]
+) -> None:
+    assert secrets_in_value(value) == found

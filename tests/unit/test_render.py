@@ -1,5 +1,8 @@
 """What people read: aligned, in words, and without a character that steers their terminal."""
 
+import os
+import pty
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -82,3 +85,53 @@ def test_prose_is_cut_where_a_terminal_is_too_narrow(
 def test_what_costs_less_than_a_cent_is_not_nothing() -> None:
     shown = [render.money(usd) for usd in (None, 0.0, 0.0004, 0.01, 12.5)]
     assert shown == ["unknown", "$0.00", "$0.0004", "$0.01", "$12.50"]
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_its_columns_of_prose_allow() -> None:
+    table = Table(("ID", "TITLE"), [("1", "a" * 60), ("2", "b")], cut=("TITLE",))
+    assert render.to_text([table], 20) == f"ID  TITLE\n1   {'a' * 15}…\n2   b"
+    ids = Table(("ID", "TITLE"), [("1" * 30, "a" * 60)], cut=("TITLE",))
+    assert render.to_text([ids], 20).splitlines()[1] == f"{'1' * 30}  {'a' * 7}…"
+    assert render.to_text([Line("x" * 60)], 20) == "x" * 60
+
+
+def test_a_terminal_without_a_size_does_not_narrow_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours), os.fdopen(theirs) as terminal:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        assert os.get_terminal_size(theirs).columns == 0
+        assert render.pipe_width() == render.PIPE_WIDTH
+
+
+def test_lines_in_a_pipe_are_broken_between_words_and_keep_their_indent() -> None:
+    assert render.to_text([Line("  one two three")], 9) == "  one two\n  three"
+    assert render.to_text([Line("one averylongword three")], 9) == "one\naverylongword\nthree"
+    assert render.to_text([Line("Why    one two three")], 14) == "Why    one two\n       three"
+    assert render.to_text([Line("one two three")]) == "one two three"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        Line("  am prompt answer 77d0 --option 2   # Review as it is"),
+        Line("a line of code", verbatim=True),
+    ],
+)
+def test_commands_and_code_in_a_pipe_are_not_broken(line: Line) -> None:
+    assert render.to_text([line], 9) == line.text
+
+
+def test_a_command_in_a_sentence_is_not_broken() -> None:
+    text = 'To look at it, run "am task show 3f2a" again.'
+    assert render.to_text([Line(text)], 20) == 'To look at it, run\n"am task show 3f2a"\nagain.'
+
+
+def test_a_table_in_a_pipe_that_has_no_prose_wraps_its_cells() -> None:
+    table = Table(("TO", "WHY"), [("done", "no: it waits for others"), ("open", "possible")])
+    assert render.to_text([table], 20) == (
+        "TO    WHY\n"
+        "done  no: it waits\n"
+        "      for others\n"
+        "open  possible"
+    )  # fmt: skip

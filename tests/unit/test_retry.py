@@ -25,6 +25,14 @@ def test_each_wait_grows_until_the_last_try() -> None:
     assert waits(RULE) == [30, 60, 120]
     assert waits(NEVER) == []
     assert waits(Rule(tries=2, delay_s=80_000, factor=10)) == [80_000, 86_400]
+    assert waits(RULES[ErrorClass.OVERLOADED]) == [30, 60, 120, 240, 480]
+    assert waits(Rule(tries=3, delay_s=400, factor=2, longest_s=600)) == [400, 600, 600]
+
+
+def test_jitter_shortens_a_wait_by_at_most_its_part() -> None:
+    rule = RULES[ErrorClass.OVERLOADED]
+    found = [retry.due(rule, 0, None, NOW, spread) for spread in (0.0, 0.5, 1.0)]
+    assert [at and (at - NOW).total_seconds() for at in found] == [30, 27, 24]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +52,8 @@ def test_a_reset_time_is_bounded(resets_at: datetime, wait: float) -> None:
 
 def test_the_classes_that_pass_by_themselves() -> None:
     tried = {name for name, rule in RULES.items() if rule.tries}
-    assert tried == {"crash", "timeout", "stalled", "interrupted", "rate_limit", "quota"}
+    passing = {"crash", "timeout", "stalled", "interrupted", "rate_limit", "overloaded", "quota"}
+    assert tried == {*passing, "context_too_long"}
     assert {*ErrorClass} - {*RULES} == {"cancelled", "budget", "limit"}
 
 

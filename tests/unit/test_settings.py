@@ -767,7 +767,7 @@ def test_what_agents_work_in(files: ConfigFiles, tmp_path: Path, project: Projec
     theirs.write_text(json.dumps({"workspace": {"kind": "worktree"}}))
     with pytest.raises(InvalidConfig) as refused:
         ConfigFiles(tmp_path / "home").of(project)
-    assert "workspace: it is for the whole machine" in refused.value.details[0]
+    assert "workspace.kind: it is for the whole machine" in refused.value.details[0]
 
 
 @pytest.mark.parametrize(
@@ -817,3 +817,13 @@ def test_wrong_budgets_are_refused(
     with pytest.raises(InvalidConfig) as refused:
         files.of(project)
     assert fault in " ".join(refused.value.details)
+
+
+def test_the_placeholder_of_am_init_is_not_sent_to_agents(
+    files: ConfigFiles, project: Project
+) -> None:
+    path = Path(project.path) / settings.PROJECT_FOLDER / "instructions.md"
+    path.write_text(settings.PLACEHOLDER, encoding="utf-8")
+    assert files.of(project).instructions == ""
+    path.write_text(settings.PLACEHOLDER + "Use tabs.\n", encoding="utf-8")
+    assert files.of(project).instructions.endswith("Use tabs.\n")

@@ -219,6 +219,12 @@ outcome: completed
     assert (note.handoff, note.note) == ("", "Watch out for the paint.")
 
 
+def test_a_file_names_the_agent_of_the_task() -> None:
+    text = TEXT.replace("- Priority: high\n", "- **Agent**: codex\n- Model: gpt-5.5\n")
+    (entry,) = reading.listed(text).entries
+    assert (entry.words["agent"], entry.words["model"]) == ("codex", "gpt-5.5")
+
+
 def test_a_list_of_tasks_is_none() -> None:
     assert not reading.looks("# Task list: shop\n\n- [ ] Door\n")
     assert not reading.looks("# Shop\n\n## Metadata\n\n- [ ] Door\n")

@@ -85,7 +85,7 @@ def test_markdown_is_read_however_its_lines_end() -> None:
     ("text", "fault"),
     [
         ("", "there is no task in it"),
-        ("- a plain list", 'a task is a line like "- [ ] Title"'),
+        ("- a plain list", 'a task is a line like "- [ ] Title" line 1: "a plain list" has no box'),
         ("    - [ ] code", "there is no task in it"),
         ("- [ ] A\n\n```\n- [ ] B\n", "line 3: the block of code that begins here has no end"),
     ],
@@ -102,6 +102,26 @@ both ""sides\""",high,"ui; Front",,
 
 Frame,,,,door; 1a2b3c4d,simple
 """
+
+
+def test_bullets_that_are_not_tasks_are_listed() -> None:
+    text = """\
+    - a bullet
+    - [ ] Paint
+      - part of its description
+    * * *
+    1. a number
+        - [ ] under a bullet, so no task
+    - []
+    """
+    listed = task_list_markdown.read(dedent(text))
+    assert [entry.title for entry in listed.entries] == ["Paint"]
+    assert [(one.place, one.text) for one in listed.left_out] == [
+        ("line 1", "a bullet"),
+        ("line 5", "a number"),
+        ("line 6", "[ ] under a bullet, so no task"),
+        ("line 7", "[]"),
+    ]
 
 
 def test_a_csv_list_is_read() -> None:

@@ -13,8 +13,11 @@ SOUND = {
 @pytest.mark.parametrize(
     ("texts", "fault"),
     [
-        ({"outcome": "{outcomes} {outcoms}"}, "prompts/outcome.md: there is no {outcoms}. Did you"),
-        ({"repair": "Again."}, "prompts/repair.md: {reason} is missing"),
+        (
+            {"outcome": "{form} {outcomes} {outcoms}"},
+            "prompts/outcome.md: there is no {outcoms}. Did you",
+        ),
+        ({"repair": "Again. {form}"}, "prompts/repair.md: {reason} is missing"),
         ({"plan": "Plan {title}"}, "prompts/plan.md: there is no {title}."),
         (
             {"implment": "x"},

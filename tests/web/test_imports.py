@@ -8,7 +8,7 @@ from playwright.sync_api import FilePayload, Page, expect
 from tests.github_server import FakeGitHub, Served
 from tests.web.conftest import Work
 
-LIST = "# Spring\n\n- [ ] Paint the door\n  - [ ] Buy paint\n- [x] Find the key\n"
+LIST = "# Spring\n\n- [ ] Paint the door\n  - [ ] Buy paint\n- [x] Find the key\n- Ask Ann\n"
 
 
 def file(name: str, content: bytes) -> FilePayload:
@@ -31,6 +31,8 @@ def test_a_list_is_shown_and_then_made(page: Page, work: Work) -> None:
     expect(
         dialog.get_by_role("row", name=re.compile("Paint the door Would be made"))
     ).to_be_visible()
+    left_out = dialog.get_by_role("group").filter(has_text="1 list item left out")
+    expect(left_out.get_by_role("listitem")).to_have_text("line 6: Ask Ann")
     assert work.site.get("tasks", project=work.name)["items"] == []
 
     dialog.get_by_role("button", name="Make 2 tasks").click()

@@ -1,6 +1,7 @@
 """Answering: every kind of question in its form, on a desktop and on a phone."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -334,6 +335,25 @@ def test_a_choice(visit: Visit, work: Work, size: Mapping[str, int]) -> None:
     panel.get_by_role("button", name=first["label"]).click()
     sent(page)
     assert answered(work, prompt["id"])["choice_id"] == first["id"]
+
+
+def test_closing_with_unmerged_commits_shows_them_first(page: Page, work: Work) -> None:
+    done = {"outcome": {"name": "no_changes", "payload": {"reason": "Done."}}}
+    steps = [{"write": {"path": "a.txt", "text": "a"}}, {"commit": "Add a file"}, done]
+    task = work.task(script={"implement": [steps]}, pipeline="simple")
+    prompt = work.prompt(task)["id"]
+    panel = open_inbox(page, work, prompt)
+    panel.get_by_role("radio", name="Close as done").check()
+    panel.get_by_role("button", name="Close as done").click()
+    dialog = page.get_by_role("dialog", name="Close with unmerged commits?")
+    expect(dialog.get_by_role("listitem")).to_have_text([re.compile("^[0-9a-f]{8} Add a file$")])
+    assert faults(page) == []
+    dialog.get_by_role("button", name="Leave it").click()
+    expect(panel.get_by_text("It has commits that are not merged.")).to_be_visible()
+    assert work.view(task)["task"]["status"] == "needs_decision"
+    panel.get_by_role("button", name="Close as done").click()
+    dialog.get_by_role("button", name="Close as done").click()
+    work.status(task, "done")
 
 
 @SIZES

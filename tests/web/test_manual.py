@@ -28,8 +28,9 @@ def test_from_the_app_to_a_page_and_back(visit: Callable[..., Page], work: Work)
 def test_code_is_copied(visit: Callable[..., Page], work: Work) -> None:
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     page.goto(f"{work.site.address}/docs/how-to/project")
-    page.locator(".code").nth(2).hover()
-    page.get_by_role("button", name="Copy").nth(2).click()
+    code = page.locator(".code", has_text="am project trust")
+    code.hover()
+    code.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == "am project trust"
 

@@ -42,7 +42,7 @@ def test_a_task_begins_later_or_not_at_all(page: Page, work: Work) -> None:
     dialog.get_by_label("Start later").fill("2050-01-02T09:30")
     dialog.get_by_role("button", name="Create and start then").click()
     expect(page.get_by_text("It starts at 2050-01-0").first).to_be_visible()
-    page.get_by_role("button", name="Do not").click()
-    expect(page.get_by_role("button", name="Do not")).to_have_count(0)
+    page.get_by_role("button", name="Cancel start").click()
+    expect(page.get_by_role("button", name="Cancel start")).to_have_count(0)
     [task] = work.site.get("tasks", project=work.name)["items"]
     assert (task["title"], task["starts_at"], task["status"]) == ("Later", None, "open")

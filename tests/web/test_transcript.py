@@ -102,7 +102,13 @@ def test_only_a_transcript_that_is_seen_holds_a_connection(page: Page, agent: Ag
 
 def test_tools_are_folded_searched_and_say_what_runs_now(page: Page, work: Work) -> None:
     shell = {"name": "bash", "input": {"command": "pytest -q", "why": "to see"}}
-    agent = Agent(work, {"say": "I *test*."}, {"tool": shell})
+    listed = "\n".join(["a.py", *(f"file {n}" for n in range(100)), "needle.py"])
+    steps: list[dict[str, object]] = [
+        {"tool": {"name": "ls", "input": {}, "result": listed}},
+        {"tool": {"name": "cat", "input": {}, "result": "<b>none</b>", "ok": False}},
+        {"tool": shell},
+    ]
+    agent = Agent(work, {"say": "I *test*."}, *steps)
     agent.open(page)
     tool = page.get_by_role("button", name="bash pytest -q")
     expect(page.get_by_text("now: running bash")).to_be_visible()
@@ -110,6 +116,12 @@ def test_tools_are_folded_searched_and_say_what_runs_now(page: Page, work: Work)
     expect(page.get_by_text("to see")).to_be_hidden()
     tool.click()
     expect(page.get_by_text("to see")).to_be_visible()
+    expect(page.get_by_text("needle.py")).to_be_hidden()
+    page.get_by_role("button", name="ls a.py file 0").click()
+    expect(page.get_by_text("needle.py")).to_be_visible()
+    expect(page.get_by_role("button", name="cat failed <b>none</b>")).to_be_visible()
+    page.get_by_label("Search in the transcript").fill("needle")
+    expect(page.get_by_role("status").filter(has_text="1")).to_be_visible()
     agent.say("All is green")
     agent.flood(b"TypeError: none\n")
     expect(page.get_by_text("TypeError: none")).to_be_visible()
@@ -119,6 +131,7 @@ def test_tools_are_folded_searched_and_say_what_runs_now(page: Page, work: Work)
     expect(page.get_by_role("status").filter(has_text="1 of 1")).to_be_visible()
     page.get_by_label("What to show").select_option("errors")
     expect(page.get_by_text("TypeError: none")).to_be_visible()
+    expect(page.get_by_role("button", name="cat failed")).to_be_visible()
     expect(page.get_by_text("All is green")).to_be_hidden()
     agent.stop()
 

@@ -10,6 +10,7 @@ import { forgetOldDrafts } from "@/app/drafts";
 import { startKeys } from "@/app/keys";
 import { startNotices } from "@/app/notify";
 import { startTheme, useDark } from "@/app/theme";
+import { UnmergedDialog } from "@/features/task/unmerged";
 import { makeRouter } from "@/router";
 import "./styles.css";
 
@@ -48,6 +49,7 @@ function App() {
   return (
     <>
       <RouterProvider router={router} />
+      <UnmergedDialog />
       <Toaster
         theme={dark ? "dark" : "light"}
         position="bottom-center"

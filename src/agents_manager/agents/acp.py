@@ -2,6 +2,7 @@
 In what they differ stands in `acp_profiles.py`."""
 
 import json
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -9,15 +10,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import environment, login_shell, programs, stream
+from agents_manager.agents import (
+    environment,
+    login_shell,
+    mcp_servers,
+    programs,
+    settings_files,
+    stream,
+)
+from agents_manager.agents.acp_gate import Policy
 from agents_manager.agents.acp_profiles import ANY, PROFILES, Profile
 from agents_manager.agents.config import AcpConfig
+from agents_manager.agents.mcp_servers import Owner
 from agents_manager.domain import permission
 from agents_manager.errors import AgentNotInstalled
 from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Said, Turn
 
 DRIVER = Path(__file__).with_name("acp_driver.py")
 JOB = "acp.json"
+SYSTEM_SETTINGS = "system-settings.json"
 LIBRARY = "acp"
 PASSED_ON = (
     *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"),
@@ -47,6 +58,7 @@ class AcpAgent:
             read_only_modes=self._profile.asks,
             interrupts=True,
             asks_permission=True,
+            reads_instructions=self._profile.reads_instructions,
         )
 
     @property
@@ -62,9 +74,20 @@ class AcpAgent:
             raise AgentNotInstalled(f'Agent "{self._name}": {NO_LIBRARY}')
         path = login_shell.path()
         names = (*PASSED_ON, *self._profile.env, *self._config.env)
+        if self._profile.folder and not turn.kept:
+            names += (self._profile.folder[0],)
         always = dict(self._profile.always)
         if turn.only_reads:
             always |= self._profile.reading_always
+        servers = mcp_servers.ready(
+            self._config.mcp_servers, Owner(self._name, path, turn.variables)
+        )
+        told = {**self._told(turn, path), "servers": {s.name: s.as_json() for s in servers}}
+        files = {JOB: json.dumps(told), environment.PROMPT: turn.prompt}
+        if self._profile.system_settings:
+            variable, settings = self._profile.system_settings
+            files[SYSTEM_SETTINGS] = json.dumps(settings)
+            always[variable] = str(turn.dir / SYSTEM_SETTINGS)
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
@@ -72,26 +95,40 @@ class AcpAgent:
             cwd=turn.workspace,
             env={**environment.of(turn, path=path, names=names), **always},
             stdin="",
-            files={
-                JOB: json.dumps(self._told(turn, path)),
-                environment.PROMPT: turn.prompt,
-            },
+            files=files,
             limits=self._config.limits,
             folders=(turn.dir / permission.REQUESTS,),
-            needs=self._needs(turn, path),
+            needs=mcp_servers.needed(self._needs(turn, path), servers),
+            secrets=mcp_servers.secrets(servers),
             stop_signal="SIGINT",
         )
 
     def _needs(self, turn: Turn, path: str) -> Needs:
         """In a home of its own it finds its login and its settings, and nothing else."""
-        mine, profile = Path.home(), self._profile
+        profile = self._profile
+        settings = {turn.home / file: self._users(file) for file in profile.settings}
         return Needs(
             programs=(programs.found(self._config.command[0], path, self._name),),
-            logins={turn.home / file: mine / file for file in profile.logins},
-            settings={turn.home / file: mine / file for file in profile.settings},
+            logins={turn.home / file: self._users(file) for file in profile.logins},
+            settings=settings,
             hosts=profile.hosts,
+            addresses=settings_files.model_servers(settings.values()),
             shown=(turn.dir / permission.ANSWERS,),
         )
+
+    def _session_mode(self, turn: Turn) -> str | None:
+        profile = self._profile
+        if turn.kept and profile.sandboxed and self._config.permissions is not Policy.ASK:
+            return profile.sandboxed
+        return (turn.read_only and profile.reading) or profile.mode
+
+    def _users(self, file: str) -> Path:
+        """Return where the user has a file of the agent."""
+        variable, folder = self._profile.folder or ("", "")
+        chosen = os.environ.get(variable)
+        if chosen and Path(file).is_relative_to(folder):
+            return Path(chosen) / Path(file).relative_to(folder)
+        return Path.home() / file
 
     def read(self, folder: Path) -> Said:
         return stream.read(folder / "output")
@@ -138,10 +175,13 @@ class AcpAgent:
             "prompt": turn.prompt,
             "fresh_prompt": turn.fresh_prompt,
             "report": {"url": report.url, "token": report.token} if report else None,
-            "session_mode": (turn.read_only and profile.reading) or profile.mode,
+            "session_meta": profile.session_meta,
+            "session_mode": self._session_mode(turn),
             "session_model": None if profile.model else model,
             "files": profile.files,
             "counts": profile.counts,
+            "stops": profile.stops,
+            "ends_clearly": profile.ends_clearly,
             "failure": profile.failure,
             "permissions": config.permissions,
             "max_permissions": config.max_permissions,

@@ -13,6 +13,7 @@ from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Coroutine, Iterable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar, cast
 
@@ -24,8 +25,6 @@ from acp.schema import (
     DeniedOutcome,
     FileEditToolCallContent,
     FileSystemCapabilities,
-    HttpHeader,
-    HttpMcpServer,
     Implementation,
     InitializeResponse,
     LoadSessionResponse,
@@ -43,7 +42,16 @@ from acp.schema import (
 )
 from pydantic import ValidationError
 
-from agents_manager.agents import acp_files, acp_gate, acp_lines, acp_wire, lines, troubles
+from agents_manager.agents import (
+    acp_files,
+    acp_gate,
+    acp_lines,
+    acp_servers,
+    acp_wire,
+    lines,
+    resets,
+    troubles,
+)
 from agents_manager.agents.acp_gate import Policy, Rules, Ruling, Wish
 from agents_manager.agents.acp_lines import Listener
 from agents_manager.agents.acp_profiles import Counts
@@ -60,6 +68,8 @@ DRAIN_S = 1.0
 POLL_S = 0.2
 ALIVE_S = 1.0
 """How often something heard that makes no line is shown as a sign of life."""
+SKILLS = "skills"
+"""Beside the folders of a run's turns: the skills of its repository."""
 MAX_NOTES = 50
 MAX_CALLS = 200
 T = TypeVar("T")
@@ -81,6 +91,7 @@ class Driver:
         self._output = output
         self._job: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         self._folder = file.parent
+        self._skills = file.parent.parent / SKILLS
         self._rules = Rules(
             workspace=Path(self._job["workspace"]),
             mode=self._job["mode"],
@@ -185,31 +196,44 @@ class Driver:
         if old and await self._go_on(able, old, servers):
             return False, self._job["prompt"]
         cwd = str(self._rules.workspace)
-        new = await self._answer(self._agent.new_session(cwd=cwd, mcp_servers=servers))
+        meta = self._job["session_meta"]
+        new = await self._answer(self._agent.new_session(cwd=cwd, mcp_servers=servers, **meta))
         self._session = new.session_id
         await self._settle(new)
         return True, self._job["fresh_prompt"] if old else self._job["prompt"]
 
     def _servers(self, able: InitializeResponse) -> list[Any]:
-        """The tool by which it can report, if it takes one over HTTP."""
+        """The tool by which it can report and the configured servers, as far as it takes them."""
         report: Mapping[str, str] | None = self._job["report"]
-        offered = able.agent_capabilities and able.agent_capabilities.mcp_capabilities
-        if report is None or not offered or not offered.http:
-            return []
-        header = HttpHeader(name="Authorization", value=f"Bearer {report['token']}")
-        return [HttpMcpServer(type="http", name=SERVER, url=report["url"], headers=[header])]
+        taken = acp_servers.types_taken(able)
+        servers: list[Any] = []
+        if report is not None and "http" in taken:
+            headers = {"Authorization": f"Bearer {report['token']}"}
+            entry = {"type": "http", "url": report["url"], "headers": headers}
+            servers.append(acp_servers.session_server(SERVER, entry))
+        for name, entry in self._job["servers"].items():
+            if entry["type"] in taken:
+                servers.append(acp_servers.session_server(name, entry))
+            else:
+                kind = entry["type"]
+                self._note(
+                    f'The agent takes no MCP server of the type {kind}: "{name}" is left out.'
+                )
+        return servers
 
     async def _go_on(self, able: InitializeResponse, old: str, servers: list[Any]) -> bool:
         """Whether the old session could be taken up."""
         known = able.agent_capabilities
-        cwd, found = str(self._rules.workspace), None
+        cwd, found, meta = str(self._rules.workspace), None, self._job["session_meta"]
         self._listener.muted = True
         try:
             if known and known.session_capabilities and known.session_capabilities.resume:
-                way = self._agent.resume_session(session_id=old, cwd=cwd, mcp_servers=servers)
+                way = self._agent.resume_session(
+                    session_id=old, cwd=cwd, mcp_servers=servers, **meta
+                )
                 found = await self._answer(way, plain=True)
             elif known and known.load_session:
-                way = self._agent.load_session(session_id=old, cwd=cwd, mcp_servers=servers)
+                way = self._agent.load_session(session_id=old, cwd=cwd, mcp_servers=servers, **meta)
                 found = await self._answer(way, plain=True)
         except RequestError:
             found = None
@@ -316,18 +340,22 @@ class Driver:
         if failure and words.startswith(failure):
             why = words.removeprefix(failure).strip()
             return self._error(why, troubles.classified(why))
-        if reason in acp_lines.STOPS:
-            return self._error(*acp_lines.STOPS[reason])
-        return {"type": "result", "text": words, "session": self._session}
+        stops = {**acp_lines.STOPS, **self._job["stops"]}
+        if reason in stops:
+            return self._error(*stops[reason])
+        clear = self._job["ends_clearly"]
+        return {"type": "result", "text": words, "session": self._session, "ends_clearly": clear}
 
     def _error(self, why: str, error_class: str) -> Line:
         way_out = f" {self._job['log_in']}" if error_class == "auth" else ""
-        return {
+        line = {
             "type": "result",
             "error": f"{why}{way_out}",
             "error_class": error_class,
             "session": self._session,
         }
+        at = resets.said(why, datetime.now(UTC))
+        return {**line, "resets_at": at.isoformat()} if at else line
 
     async def _end(self) -> None:
         """Once nobody talks to them most agents end by themselves; the others with their group."""
@@ -351,6 +379,7 @@ class Driver:
         self, session_id: str, tool_call: ToolCallUpdate, options: list[PermissionOption], **_: Any
     ) -> RequestPermissionResponse:
         self._say_all(self._listener.flush())
+        self._listener.remember(tool_call)
         allowed = await self._permitted(self._remember(tool_call))
         wanted = "allow_once" if allowed else "reject_once"
         option = next((o for o in options if o.kind == wanted), None)
@@ -368,7 +397,7 @@ class Driver:
         **_: Any,
     ) -> ReadTextFileResponse:
         self._check_served()
-        content = acp_files.read(path, self._rules.workspace, line, limit)
+        content = acp_files.read(path, self._rules.workspace, line, limit, self._skills)
         return ReadTextFileResponse(content=content)
 
     async def write_text_file(

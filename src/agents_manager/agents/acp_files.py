@@ -8,8 +8,11 @@ from acp import RequestError
 MAX_READ = 16 * 1024 * 1024
 
 
-def read(path: str, workspace: Path, line: int | None, limit: int | None) -> str:
-    place = _inside(path, workspace)
+def read(
+    path: str, workspace: Path, line: int | None, limit: int | None, also: Path | None = None
+) -> str:
+    """Returns the lines of a file in the workspace, or in the other folder that may be read."""
+    place = _inside(path, workspace, also)
     try:
         with place.open("rb") as file:
             content = file.read(MAX_READ + 1)
@@ -37,11 +40,12 @@ def write(path: str, content: str) -> None:
         raise _refusal(f"{path} cannot be written: {error}.") from None
 
 
-def _inside(path: str, workspace: Path) -> Path:
+def _inside(path: str, workspace: Path, also: Path | None) -> Path:
     root = os.path.realpath(workspace)
     try:
         place = os.path.realpath(workspace / path)
-        within = os.path.commonpath([place, root]) == root
+        roots = [root, *([os.path.realpath(also)] if also else [])]
+        within = any(os.path.commonpath([place, each]) == each for each in roots)
     except (OSError, ValueError):
         within, place = False, root
     if not within:

@@ -1,15 +1,20 @@
 """What an agent says over the Agent Client Protocol, as lines of our message stream."""
 
+import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from acp import RequestError
 from acp.schema import (
     AgentMessageChunk,
     AgentPlanUpdate,
+    ContentToolCallContent,
+    FileEditToolCallContent,
     TextContentBlock,
     ToolCallProgress,
     ToolCallStart,
+    ToolCallUpdate,
     UsageUpdate,
 )
 
@@ -27,11 +32,14 @@ TOKENS = {
 """What each number is called by agents."""
 AUTH_REQUIRED = -32000
 STOPS = {
-    "max_tokens": ("The model's answer was cut off at its length limit.", "bad_output"),
+    "max_tokens": ("The model's answer was cut off at its length limit.", "max_tokens"),
     "max_turn_requests": ("The agent took more requests than it allows itself.", "budget"),
-    "refusal": ("The model refused to go on.", "bad_output"),
+    "refusal": ("The model refused to go on.", "refusal"),
     "cancelled": ("The agent ended its turn as cancelled.", "interrupted"),
 }
+ENDED = ("completed", "failed")
+PLACES = {"cwd"}
+"""Inputs that say where a tool runs, which some agents send first."""
 MARKS = {"completed": "x", "in_progress": "~"}
 
 
@@ -50,8 +58,7 @@ class Listener:
         self._message: str | None = None
         self._words: list[str] = []
         """What it said since it last used a tool."""
-        self._called: dict[str, str] = {}
-        """Calls of tools whose input was not told yet, by their ids."""
+        self._calls: dict[str, _Call] = {}
         self._pieces: list[Mapping[str, Any]] = []
         self._cost: float | None = None
 
@@ -66,7 +73,6 @@ class Listener:
         yield from self.flush()
         if isinstance(update, ToolCallStart):
             self._words = []
-            self._called[update.tool_call_id] = update.title
         if isinstance(update, ToolCallStart | ToolCallProgress):
             yield from self._call(update)
         elif isinstance(update, AgentPlanUpdate):
@@ -77,14 +83,30 @@ class Listener:
             yield from self._so_far()
 
     def _call(self, update: ToolCallStart | ToolCallProgress) -> Iterator[Line]:
-        """Some tell the input at once and some later, when they know it themselves."""
+        call = self.remember(update)
+        ended = update.status in ENDED and not call.ended
+        if not call.shown and (call.given.keys() - PLACES or ended):
+            call.shown = True
+            if not call.given:  # Then the title says what it did.
+                call.name, call.given = update.kind or call.kind or call.name, {"title": call.name}
+            yield lines.tool_use(update.tool_call_id, call.name, call.given)
+        if ended:
+            call.ended = True
+            yield lines.tool_result(
+                update.tool_call_id, call.name, call.returned, ok=update.status == "completed"
+            )
+
+    def remember(self, update: ToolCallUpdate | ToolCallStart | ToolCallProgress) -> "_Call":
+        """Return all that is known of a call. Some agents describe it only when they ask for
+        permission, and some send its input only when it has ended."""
+        call = self._calls.setdefault(update.tool_call_id, _Call())
+        call.kind = call.kind or update.kind
+        call.name = call.name or (update.title or "").strip() or update.kind or "tool"
         given: Any = update.raw_input
-        told = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
-        if not told and update.status not in ("completed", "failed"):
-            return
-        name = self._called.pop(update.tool_call_id, None)
-        if name is not None:
-            yield {"type": "tool_use", "name": name, "input": lines.short(told)}
+        if isinstance(given, dict):
+            call.given = {**call.given, **cast("dict[str, Any]", given)}
+        call.returned = _returned(update) or call.returned
+        return call
 
     def flush(self) -> Iterator[Line]:
         """The message that has come to its end, if there is one."""
@@ -133,6 +155,34 @@ class Listener:
         return [_apart(cast("dict[str, Any]", found))] if isinstance(found, dict) else []
 
 
+@dataclass(slots=True)
+class _Call:
+    """A call of a tool."""
+
+    name: str = ""
+    kind: str | None = None
+    given: dict[str, Any] = field(default_factory=dict[str, Any])
+    returned: str = ""
+    shown: bool = False
+    ended: bool = False
+
+
+def _returned(update: ToolCallUpdate | ToolCallStart | ToolCallProgress) -> str:
+    """Return what a call returned so far: its content for people, else its raw output."""
+    parts: list[str] = []
+    for part in update.content or ():
+        if isinstance(part, FileEditToolCallContent):
+            parts.append(f"Changed {part.path}")
+        elif isinstance(part, ContentToolCallContent) and isinstance(
+            part.content, TextContentBlock
+        ):
+            parts.append(part.content.text)
+    raw: Any = update.raw_output
+    if parts or raw is None:
+        return "\n".join(parts)
+    return raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
+
+
 def _used(chunk: AgentMessageChunk) -> Mapping[str, Any] | None:
     found: Any = (chunk.field_meta or {}).get("usage")
     return cast("dict[str, Any]", found) if isinstance(found, dict) else None
@@ -163,8 +213,13 @@ def fault_of(error: RequestError) -> Fault:
     details: Any = data
     if isinstance(data, dict):
         details = cast("dict[str, Any]", data).get("details")
-    words = str(error).strip() or f"error {error.code}"
+    told = str(error).strip()
+    words = troubles.message(told) or f"error {error.code}"
     if isinstance(details, str) and details.strip() and details not in words:
         words = f"{words}: {details}"
-    error_class = "auth" if error.code == AUTH_REQUIRED else troubles.classified(words)
+    error_class = (
+        "auth"
+        if error.code == AUTH_REQUIRED
+        else troubles.classified(f"{words} {told}", error.code)
+    )
     return Fault(lines.short(words), error_class)

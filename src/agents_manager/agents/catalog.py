@@ -1,14 +1,15 @@
 """Which agents there are: the adapters, under the names a project's configuration gives them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import ValidationError
 
-from agents_manager.agents.config import LostConfig
+from agents_manager.agents import mcp_probe
+from agents_manager.agents.config import LostConfig, McpAgentConfig
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentNotFound, InvalidConfig, closest
-from agents_manager.flow.ports import Adapters, Agent, AgentConfig
+from agents_manager.flow.ports import Adapters, Agent, AgentConfig, ServerState
 from agents_manager.plugins.blame import AgentOfPlugin, LostAgent, sentence
 
 NOTHING: Mapping[str, Any] = {}
@@ -35,6 +36,14 @@ class AgentCatalog:
                 )
             )
         return self._built(name, _with(name, known[name], settings))
+
+    async def try_servers(
+        self, name: str, project: Project | None, variables: Mapping[str, str]
+    ) -> Sequence[ServerState]:
+        config = self._configs(project).get(name)
+        if not isinstance(config, McpAgentConfig) or not config.mcp_servers:
+            return ()
+        return await mcp_probe.probe(config.mcp_servers, name, variables)
 
     def known(self, project: Project | None) -> Mapping[str, Agent]:
         return {name: self._built(name, config) for name, config in self._configs(project).items()}

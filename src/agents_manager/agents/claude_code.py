@@ -11,14 +11,17 @@ from typing import Any
 
 from agents_manager.agents import (
     claude_gate,
+    claude_program,
     environment,
     login_shell,
+    mcp_servers,
     programs,
     providers,
     stream,
     structured,
 )
 from agents_manager.agents.config import ClaudeCodeConfig
+from agents_manager.agents.mcp_servers import Owner, ReadyServer
 from agents_manager.errors import AgentNotInstalled, InvalidInput
 from agents_manager.flow.ports import Capabilities, Diagnosis, Job, Needs, Provider, Said, Turn
 
@@ -67,7 +70,7 @@ ALWAYS = {
     "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS": "1",
 }
 
-TESTED = ((0, 2, 182), (0, 2, 182))
+TESTED = ((0, 2, 182), (0, 2, 184))
 NO_SDK = (
     'The Claude Agent SDK is not installed. Install it with: pip install "agents-manager[claude]"'
 )
@@ -77,9 +80,9 @@ NO_ACCOUNT = (
 )
 
 HOW_TO_END = f"""\
-Give your final message by the tool {claude_gate.ENDS}, in place of a message with an outcome block:
-"outcome" is the name of the outcome, "payload" its payload or null, and "text" all that you have to
-say, in full. Where the outcome's result is a text, it is this one. Nothing else you say is kept.
+Give your final message by the tool {claude_gate.ENDS}: "outcome" is the name of the outcome,
+"payload" its payload or null, and "text" all that you have to say, in full. Where the outcome's
+result is a text, it is this one. Nothing else you say is kept.
 """
 
 
@@ -112,9 +115,14 @@ class ClaudeCodeAgent:
         return self._config.system_prompt
 
     def job(self, turn: Turn) -> Job:
-        if find_spec(SDK) is None:
+        path = login_shell.path()
+        program = claude_program.choose(path) if find_spec(SDK) is not None else None
+        if program is None:
             raise AgentNotInstalled(f'Agent "{self._name}": {NO_SDK}')
         limits = self._config.limits
+        servers = mcp_servers.ready(
+            self._config.mcp_servers, Owner(self._name, path, turn.variables)
+        )
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
@@ -123,14 +131,17 @@ class ClaudeCodeAgent:
             env=self._env(turn),
             stdin="",
             files={
-                JOB: json.dumps(self._told(turn)),
+                JOB: json.dumps({**self._told(turn), "program": program.path}),
                 environment.PROMPT: turn.prompt,
-                **_servers(turn),
+                **_servers(turn, servers),
             },
             # Claude Code counts its turns itself and then ends in order.
             limits=limits.model_copy(update={"turns": None}),
             folders=(turn.home,),
-            needs=self._needs(turn),
+            needs=mcp_servers.needed(self._needs(turn, program.path), servers),
+            program=program.path,
+            program_version=program.version,
+            secrets=mcp_servers.secrets(servers),
             system_prompt=self._config.system_prompt or "",
             stop_signal="SIGINT",
         )
@@ -147,12 +158,17 @@ class ClaudeCodeAgent:
     def diagnose(self) -> Diagnosis:
         if find_spec(SDK) is None:
             return Diagnosis(missing=(NO_SDK,))
-        release = version("claude-agent-sdk")
+        release, program = version("claude-agent-sdk"), claude_program.choose(login_shell.path())
+        if program is None:
+            return Diagnosis(missing=(NO_SDK,))
         return Diagnosis(
-            program=sys.executable,
-            version=release,
+            program=program.path,
+            version=program.version,
             missing=self._missing(),
-            doubts=programs.doubts("The Claude Agent SDK", release, TESTED),
+            doubts=(
+                *program.doubts,
+                *programs.doubts("The Claude Agent SDK", release, TESTED),
+            ),
         )
 
     def _missing(self) -> Sequence[str]:
@@ -189,6 +205,7 @@ class ClaudeCodeAgent:
             "system_prompt": self._config.system_prompt,
             "tools": tools,
             "allowed": allowed,
+            "servers": list(self._config.mcp_servers),
             "permissions": claude_gate.REFUSE if refuses else self._config.permissions,
         }
 
@@ -225,11 +242,12 @@ class ClaudeCodeAgent:
             "CLAUDE_CONFIG_DIR": str(turn.home),
         }
 
-    def _needs(self, turn: Turn) -> Needs:
+    def _needs(self, turn: Turn, program: str) -> Needs:
         if turn.gateway is not None:
-            return Needs()
+            return Needs(programs=(program,))
         account = any(os.environ.get(name) for name in ACCOUNTS)
         return Needs(
+            programs=(program,),
             logins={} if account else {turn.home / LOGIN: _login()},
             hosts=(*environment.CLAUDE_HOSTS, *_clouds()),
         )
@@ -249,11 +267,12 @@ def _clouds() -> list[str]:
     return hosts
 
 
-def _servers(turn: Turn) -> dict[str, str]:
+def _servers(turn: Turn, servers: Sequence[ReadyServer]) -> dict[str, str]:
+    known = {server.name: server.as_json() for server in servers}
     if turn.report is None:
-        return {}
+        return {MCP: json.dumps({"mcpServers": known})} if known else {}
     header = {"Authorization": f"Bearer {turn.report.token}"}
     # In milliseconds; without it Claude Code gives up after a minute.
     takes = int(turn.report.takes_s * 1000)
     ours = {"type": "http", "url": turn.report.url, "headers": header, "timeout": takes}
-    return {MCP: json.dumps({"mcpServers": {claude_gate.SERVER: ours}})}
+    return {MCP: json.dumps({"mcpServers": {**known, claude_gate.SERVER: ours}})}

@@ -38,6 +38,9 @@ class Driver:
         self._job: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         self._mcp = file.with_name(MCP)
         self._workspace = Path(self._job["workspace"])
+        ours = claude_gate.OURS.removesuffix("__")
+        self._servers = [ours, *(f"mcp__{name}" for name in self._job["servers"])]
+        """How Claude Code calls the servers all of whose tools may be used."""
         self._complaints: deque[str] = deque(maxlen=20)
         self._stop = asyncio.Event()
 
@@ -93,6 +96,7 @@ class Driver:
         schema: dict[str, Any] | None = self._job["schema"]
         asks = self._job["permissions"] != claude_gate.REFUSE
         return ClaudeAgentOptions(
+            cli_path=self._job["program"],
             cwd=self._workspace,
             model=self._job["model"],
             max_turns=self._job["max_turns"],
@@ -110,7 +114,7 @@ class Driver:
             permission_prompt_tool_name=claude_gate.PERMISSION if asks else None,
             output_format={"type": "json_schema", "schema": schema} if schema else None,
             tools=self._job["tools"],
-            allowed_tools=[*self._job["allowed"], claude_gate.OURS.removesuffix("__")],
+            allowed_tools=[*self._job["allowed"], *self._servers],
             hooks={"PreToolUse": [HookMatcher(hooks=[self._gate], on_failure="block")]},
             stderr=self._complain,
             max_buffer_size=MAX_MESSAGE,
@@ -123,7 +127,7 @@ class Driver:
             return {}
         tool, given = asked["tool_name"], asked["tool_input"]
         tools: list[str] = self._job["tools"]
-        why = claude_gate.refusal(tool, given, self._workspace, tools)
+        why = claude_gate.refusal(tool, given, self._workspace, tools, self._servers)
         decides = claude_gate.asked(tool, given, why, tools, self._job["permissions"])
         if decides is None and why is None:
             return {}

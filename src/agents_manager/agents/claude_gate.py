@@ -27,10 +27,15 @@ REFUSE, ASK = "refuse", "ask"
 
 
 def refusal(
-    tool: str, given: Mapping[str, Any], workspace: Path, tools: Collection[str]
+    tool: str,
+    given: Mapping[str, Any],
+    workspace: Path,
+    tools: Collection[str],
+    servers: Collection[str] = (),
 ) -> str | None:
-    """Why a call is refused, in words the model can act on; None when it may be made."""
-    if tool == ENDS or tool.startswith(OURS):
+    """Why a call is refused, in words the model can act on; None when it may be made. `servers` are
+    the MCP servers all of whose tools may be used, as Claude Code calls them."""
+    if tool == ENDS or tool.startswith(OURS) or is_of_server(tool, servers):
         return None
     if tool not in tools:
         return f"The tool {tool} is not available in this run. There are: {', '.join(tools)}."
@@ -42,11 +47,17 @@ def refusal(
     return bounds.unwritable(path, workspace)
 
 
+def is_of_server(tool: str, servers: Collection[str]) -> bool:
+    return any(tool.startswith(f"{server}__") for server in servers)
+
+
 def asked(
     tool: str, given: Mapping[str, Any], why: str | None, tools: Collection[str], permissions: str
 ) -> str | None:
     """Why a person decides on a call, in the place of the refusal if there is one; None: nobody is
     asked."""
+    if permissions == ASK and tool.startswith("mcp__") and not tool.startswith(OURS):
+        return "Every call of a tool of an MCP server is asked for."
     if permissions == REFUSE or tool not in tools or tool not in (*WRITES, COMMAND):
         return None
     if why is None:

@@ -1,21 +1,29 @@
-"""What Claude Code says, as lines of our message stream. Whether a run went well is read from
-`is_error` and `terminal_reason`: a failed one can call itself a success."""
+"""Translation of Claude Code's messages to lines of our message stream.
 
-from collections.abc import Collection, Iterator, Mapping
+A failed conversation can report the subtype `success`, and a response that was cut off can end
+without an error. A conversation is complete only if `is_error` is false, the terminal reason is
+`completed`, and the model itself gave a reason to stop.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from claude_agent_sdk import (
     AssistantMessage,
+    ContentBlock,
     Message,
     RateLimitEvent,
     ResultMessage,
     SystemMessage,
     TextBlock,
+    ToolResultBlock,
     ToolUseBlock,
+    UserMessage,
 )
 
-from agents_manager.agents import claude_gate, lines, resets, structured
+from agents_manager.agents import claude_gate, lines, resets, structured, troubles
 from agents_manager.agents.lines import Line
 
 Trouble: TypeAlias = tuple[str, str]
@@ -44,9 +52,33 @@ KINDS = {
     "cloud_credential_error": "auth",
     "billing_error": "quota",
     "rate_limit": "rate_limit",
+    "overloaded": "overloaded",
+    "max_output_tokens": "max_tokens",
     "model_not_found": "environment",
 }
-STATUSES = {401: "auth", 402: "quota", 403: "auth", 404: "environment", 429: "rate_limit"}
+STOPS = {
+    "refusal": "refusal",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "context_too_long",
+}
+"""Reasons to stop that leave the work unfinished, with their error classes."""
+SIGNS = (
+    (re.compile(r"[Pp]rompt is too long|exceeds? the context window"), "context_too_long"),
+    (re.compile(r"hit your .{0,30}limit"), "quota"),
+    (re.compile(r"exceeded the \d+ output token maximum"), "max_tokens"),
+    (re.compile(r"can't help with this|legal/aup|Usage Policy"), "refusal"),
+    (
+        re.compile(
+            r"mid-response|JSON Parse error|Failed to parse JSON|malformed response"
+            r"|Connection to the API was lost|stream_truncated"
+        ),
+        "interrupted",
+    ),
+)
+"""Claude Code tells some errors in words alone."""
+COMPLETE = ("", "completed")
+"""Terminal reasons of a conversation that came to its end; older versions report none."""
+CUT_OFF = "The model's response was cut off before its end."
 WAYS_OUT = {
     "auth": "Log in with the program claude, or set ANTHROPIC_API_KEY for the server.",
     "quota": "Look at the credit and the plan of the account.",
@@ -67,6 +99,8 @@ class Listener:
         self._resets_at: datetime | None = None
         self._used: dict[str, Mapping[str, Any]] = {}
         """By message, as each comes in several parts."""
+        self._called: dict[str, str] = {}
+        """The names of the tools, by the ids of their calls."""
 
     def lines(self, message: Message) -> Iterator[Line]:
         """The lines for everything but the end, which `ending` gives."""
@@ -76,10 +110,12 @@ class Listener:
                 self._kind = message.error
                 self._listen(message)
                 yield from self._named(message.session_id)
-                yield from _said(message)
+                yield from self._said(message)
                 if message.message_id and message.usage:
                     self._used[message.message_id] = message.usage
                     yield from so_far(self._used.values(), message.model)
+            case UserMessage(content=list() as blocks):
+                yield from self._returned(blocks)
             case SystemMessage(subtype="permission_denied", data=data):
                 why = str(data.get("message", "")).partition(". ")[0]
                 yield lines.refused(str(data.get("tool_name")), f"{why}.")
@@ -94,13 +130,17 @@ class Listener:
         """How it ended. The trouble with the program is told where it has no result."""
         result = self.result
         session = result.session_id if result else self._session
-        if result and not result.is_error and result.terminal_reason in (None, "completed"):
+        if result and _is_complete(result):
             return {"type": "result", "session": session, **self._final(result)}
         if stopped:
             return _error("The agent was stopped.", "cancelled", session)
         if result is None:
             return _error(*(trouble or ("Claude Code ended without a result.", "crash")), session)
-        why = result.result or "; ".join(result.errors or [])
+        why = "; ".join(result.errors or [])
+        if result.is_error or result.stop_reason in STOPS:
+            why = result.result or why
+        elif result.stop_reason is None:
+            why = why or CUT_OFF
         why = why or f"Claude Code stopped: {result.terminal_reason or result.subtype}."
         line = _error(why, self._error_class(result), session)
         if self._resets_at is None:
@@ -123,6 +163,27 @@ class Listener:
             elif isinstance(block, ToolUseBlock) and block.name != claude_gate.ENDS:
                 self._words = []
 
+    def _said(self, message: AssistantMessage) -> Iterator[Line]:
+        for block in message.content:
+            if isinstance(block, TextBlock):
+                yield {"type": "assistant", "text": block.text}
+            elif isinstance(block, ToolUseBlock):
+                final = (
+                    structured.unwrapped(block.input) if block.name == claude_gate.ENDS else None
+                )
+                if final is not None:
+                    yield {"type": "assistant", "text": structured.shown(final)}
+                else:
+                    self._called[block.id] = block.name
+                    yield lines.tool_use(block.id, block.name, block.input)
+
+    def _returned(self, blocks: Sequence[ContentBlock]) -> Iterator[Line]:
+        for block in blocks:
+            # The call that ends the conversation is shown as its final message.
+            if isinstance(block, ToolResultBlock) and block.tool_use_id in self._called:
+                call, ok = block.tool_use_id, block.is_error is not True
+                yield lines.tool_result(call, self._called[call], _text(block.content), ok=ok)
+
     def _final(self, result: ResultMessage) -> Line:
         # One that ends without the form is asked for it once more. So all that was said since the
         # last tool is the final message, and not only the answer to that.
@@ -140,19 +201,33 @@ class Listener:
             return "bad_output"
         if reason.startswith("aborted"):
             return "interrupted"
-        return KINDS.get(self._kind or "") or STATUSES.get(result.api_error_status or 0) or "crash"
+        if result.stop_reason in STOPS:
+            return STOPS[result.stop_reason]
+        if not result.is_error and result.stop_reason is None and reason in COMPLETE:
+            return "interrupted"
+        if by_words := next(
+            (known for sign, known in SIGNS if sign.search(result.result or "")), ""
+        ):
+            return by_words
+        return (
+            KINDS.get(self._kind or "")
+            or troubles.STATUSES.get(result.api_error_status or 0)
+            or "crash"
+        )
 
 
-def _said(message: AssistantMessage) -> Iterator[Line]:
-    for block in message.content:
-        if isinstance(block, TextBlock):
-            yield {"type": "assistant", "text": block.text}
-        elif isinstance(block, ToolUseBlock):
-            final = structured.unwrapped(block.input) if block.name == claude_gate.ENDS else None
-            if final is not None:
-                yield {"type": "assistant", "text": structured.shown(final)}
-            else:
-                yield {"type": "tool_use", "name": block.name, "input": lines.short(block.input)}
+def _is_complete(result: ResultMessage) -> bool:
+    """Return whether the model ended its last response itself, rather than being cut off."""
+    stopped = result.stop_reason is not None and result.stop_reason not in STOPS
+    return not result.is_error and stopped and (result.terminal_reason or "") in COMPLETE
+
+
+def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
+    """Return the text of a tool's result, in which other contents are only named."""
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = (part.get("text", f"({part.get('type')})") for part in content)
+    return "\n".join(map(str, parts))
 
 
 def _error(why: str, error_class: str, session: str | None) -> Line:

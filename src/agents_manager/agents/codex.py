@@ -4,6 +4,7 @@ without."""
 
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -13,12 +14,14 @@ from agents_manager.agents import (
     codex_sandbox,
     environment,
     login_shell,
+    mcp_servers,
     programs,
     providers,
     structured,
 )
 from agents_manager.agents.config import CodexConfig
-from agents_manager.errors import InvalidInput
+from agents_manager.agents.mcp_servers import Owner, ReadyServer
+from agents_manager.errors import InvalidConfig, InvalidInput
 from agents_manager.flow.ports import (
     Capabilities,
     Diagnosis,
@@ -33,6 +36,8 @@ from agents_manager.flow.ports import (
 HOME = "codex"
 """Below the folder of the task and agent: what Codex keeps, sessions above all."""
 LOGIN = "auth.json"
+SETTINGS = "config.toml"
+"""In the same folder: the MCP servers, whose secrets must not be on a command line."""
 SCHEMA = "schema.json"
 TOKEN = "AM_REPORT_TOKEN"  # noqa: S105 - the name of the variable
 KEY = "AM_MODEL_KEY"
@@ -43,8 +48,17 @@ PROVIDER_KEPT = (
     *("query_params", "request_max_retries", "stream_max_retries", "stream_idle_timeout_ms"),
 )
 """What holds for a model provider that is asked through the gateway, too."""
-TESTED = ((0, 138), (0, 166))
+TESTED = ((0, 138), (0, 169))
 """The first release with permission profiles, and the last one this was tried with."""
+SERVER = "agents_manager"
+"""The MCP server that a run reports to."""
+DIRECT_TOOLS: Mapping[str, Any] = {
+    "features.code_mode.direct_only_tool_namespaces": [f"mcp__{SERVER}"],
+}
+"""Offers the tools of our MCP server to the model directly. Without it, models that can search for
+tools, or call them by scripts, are not shown them."""
+DIRECT_TOOLS_SINCE = (0, 142)
+"""The first release with that setting. Older ones refuse to start with it, and hide no tools."""
 
 QUIET: Mapping[str, Any] = {
     "analytics.enabled": False,
@@ -54,6 +68,17 @@ QUIET: Mapping[str, Any] = {
     "web_search": "disabled",
 }
 """Nothing is sent or looked up that the task does not need; settings of the user's win."""
+NO_INSTRUCTIONS: Mapping[str, Any] = {
+    "project_doc_max_bytes": 0,
+    "skills.include_instructions": False,
+}
+"""Keeps Codex from reading AGENTS.md and skills in the workspace, where an agent could change them.
+The prompt holds those of the base commit."""
+STEERING = (
+    *("AGENTS.md", "AGENTS.override.md", SETTINGS, "hooks.json"),
+    *("agents", "hooks", "plugins", "prompts", "rules", "skills"),
+)
+"""What Codex would read in its home, which the commands of an earlier run could write to."""
 
 HOW_TO_END = """\
 Your final message is a JSON object and nothing else: "outcome" is the name of the outcome,
@@ -83,17 +108,26 @@ class CodexAgent:
         path = login_shell.path()
         home, scratch = turn.home / HOME, turn.dir / "tmp"
         _log_in(home, with_login=not self._config.gateway)
+        _remove_steering(home)
+        servers = mcp_servers.ready(
+            self._config.mcp_servers, Owner(self._name, path, turn.variables)
+        )
+        _write_settings(home, servers, self._name)
         session = turn.session if codex_output.rollout(home, turn.session) else None
         lost = session != turn.session
-        program, *arguments = self._config.command
-        arguments += ["exec", *self._options(turn, home, scratch)]
+        name, *arguments = self._config.command
+        program = programs.found(name, path, self._name)
+        version = programs.known_version(program, path)
+        arguments += ["exec", *self._options(turn, home, scratch, version)]
         arguments += ["resume", session, "-"] if session else ["-"]
         env = self._keys(turn, environment.of(turn, path=path, names=self._config.env))
         env |= {"CODEX_HOME": str(home), "TMPDIR": str(scratch)}
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
-            argv=(programs.found(program, path, self._name), *arguments),
+            argv=(program, *arguments),
+            program=program,
+            program_version=version,
             cwd=turn.workspace,
             env=env | ({TOKEN: turn.report.token} if turn.report else {}),
             stdin=turn.fresh_prompt if lost else turn.prompt,
@@ -105,7 +139,8 @@ class CodexAgent:
             },
             limits=self._config.limits,
             folders=(home, scratch),
-            needs=self._needs(turn),
+            needs=mcp_servers.needed(self._needs(turn), servers),
+            secrets=mcp_servers.secrets(servers),
             turn_type="item.completed",
         )
 
@@ -119,19 +154,24 @@ class CodexAgent:
             addresses=_model_servers(self._config.settings),
         )
 
-    def _options(self, turn: Turn, home: Path, scratch: Path) -> list[str]:
+    def _options(self, turn: Turn, home: Path, scratch: Path, version: str | None) -> list[str]:
         options = ["--json", "--skip-git-repo-check", "--color", "never"]
         if model := turn.run.model or self._config.model:
             options += ["--model", model]
         if turn.offered:
             options += ["--output-schema", str(turn.dir / SCHEMA)]
+        direct = turn.report and not programs.is_older(version, DIRECT_TOOLS_SINCE)
         settings = {
             **QUIET,
+            **(DIRECT_TOOLS if direct else {}),
             **self._model_settings(turn),
-            **codex_sandbox.settings(turn, scratch, hidden=[home / LOGIN, _login()]),
+            **NO_INSTRUCTIONS,
+            **codex_sandbox.settings(
+                turn, scratch, hidden=[home / LOGIN, home / SETTINGS, _login()]
+            ),
         }
         if turn.report:
-            settings["mcp_servers.agents_manager"] = _report_tool(turn.report)
+            settings[f"mcp_servers.{SERVER}"] = _report_tool(turn.report)
         for key, value in settings.items():
             options += ["-c", f"{key}={_toml(value)}"]
         return options
@@ -237,6 +277,37 @@ def _log_in(home: Path, *, with_login: bool) -> None:
     elif not link.is_symlink() or link.readlink() != _login():
         link.unlink(missing_ok=True)
         link.symlink_to(_login())
+
+
+def _remove_steering(home: Path) -> None:
+    for name in STEERING:
+        place = home / name
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink(missing_ok=True)
+
+
+def _write_settings(home: Path, servers: Sequence[ReadyServer], agent: str) -> None:
+    if not servers:
+        return
+    lines = ["[mcp_servers]"]
+    for server in servers:
+        if server.type == "sse":
+            raise InvalidConfig(
+                f'MCP server "{server.name}" of agent "{agent}" is of type sse, which Codex does'
+                " not know. Use http."
+            )
+        entry: dict[str, Any] = {"default_tools_approval_mode": "approve", "required": False}
+        if server.type == "stdio":
+            entry |= {"command": server.command, "args": list(server.args), "env": dict(server.env)}
+            entry["env_vars"] = list(codex_sandbox.PROXIES)
+        else:
+            entry |= {"url": server.url, "http_headers": dict(server.headers)}
+        lines.append(f"{server.name} = {_toml(entry)}")
+    file = home / SETTINGS
+    file.touch(mode=0o600)
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def _model_servers(settings: Mapping[str, Any]) -> list[str]:

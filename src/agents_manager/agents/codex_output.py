@@ -3,13 +3,13 @@
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
-from agents_manager.agents import resets, stream, structured
+from agents_manager.agents import lines, resets, stream, structured, troubles
 from agents_manager.domain import cost, strict_json
 from agents_manager.domain import payload as payloads
 from agents_manager.domain.run import ErrorClass, Usage
@@ -20,8 +20,13 @@ BEFORE = "before.json"
 TOTALS = "totals.json"
 COUNTS = ("input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens")
 """In Codex's home: what each session has used."""
+SHELL = "shell"
+PATCH = "apply_patch"
 MAX_FILE = 1024 * 1024
+MAX_EVENT = 8 * 1024 * 1024
+"""Codex prints the first MiB of what a command printed, in which each byte may be escaped."""
 MAX_ERROR = 2_000
+MAX_RESET_S = 31 * 86_400
 SANDBOX_FAILED = (
     "Codex could not start the sandbox that its commands run in, so it could do nothing: {said}"
     " See docs/how-to/codex.md."
@@ -35,6 +40,11 @@ Event = Mapping[str, Any]
 Tokens = Mapping[str, int]
 
 _CLASSES = (
+    (r"context window|context_length_exceeded|ran out of room", ErrorClass.CONTEXT_TOO_LONG),
+    (r"max_output_tokens", ErrorClass.MAX_TOKENS),
+    (r"content_filter|flagged for|invalid_prompt", ErrorClass.REFUSAL),
+    (r"\b(500|503|529)\b|overloaded|high demand|at capacity", ErrorClass.OVERLOADED),
+    (r"stream disconnected|stream closed before", ErrorClass.INTERRUPTED),
     (r"\b401\b|unauthorized|not logged in|log ?in again|refresh token", ErrorClass.AUTH),
     (r"quota exceeded|usage limit|billing|\b402\b", ErrorClass.QUOTA),
     (r"\b429\b|rate limit|too many requests", ErrorClass.RATE_LIMIT),
@@ -46,7 +56,7 @@ tried again."""
 
 def read(folder: Path) -> Said:
     turn = _Turn()
-    for event in stream.messages(folder / "output"):
+    for event in stream.messages(folder / "output", MAX_EVENT):
         turn.take(event)
     if not turn.begun and not _text(folder / "stderr"):
         return Said(final_text="", usage=None, session=None)
@@ -61,32 +71,44 @@ def read(folder: Path) -> Said:
         structured=None if final is None else final[1],
         error=error,
         error_class=error_class,
-        resets_at=_resets_at(error, error_class, folder),
+        resets_at=_resets_at(error, error_class, turn.session, folder),
     )
 
 
 def parse(line: bytes) -> Sequence[Mapping[str, Any]]:
-    event = stream.message(line)
+    event = stream.message(line, MAX_EVENT)
     if event is None:
         return [{"type": "output", "text": stream.text(line)}]
     match event:
-        case {"type": "item.started", "item": {"type": "command_execution", **item}}:
-            return [_tool("shell", {"command": item.get("command")})]
-        case {"type": "item.started", "item": {"type": "mcp_tool_call", **item}}:
-            name = f"{item.get('server')}.{item.get('tool')}"
-            return [_tool(name, item.get("arguments"))]
-        case {"type": "item.completed", "item": {"type": "file_change", **item}}:
-            return [_tool("apply_patch", {"changes": item.get("changes")})]
-        case {"type": "item.completed", "item": {"type": "agent_message", "text": str(text)}}:
-            return [{"type": "assistant", "text": _shown(text)}]
-        case {"type": "item.completed", "item": {"type": "error", "message": str(message)}}:
-            return [{"type": "output", "text": f"Warning: {message}"}]
+        case {"type": "item.started" | "item.completed" as when, "item": {**item}}:
+            return _of_item(item, ended=when == "item.completed")
         case {"type": "error", "message": str(message)}:
             return [{"type": "output", "text": message}]
         case {"type": "turn.failed"}:
             return [{"type": "result", "error": _message(event)}]
         case {"type": "turn.completed", "usage": {**usage}}:
             return [{"type": "usage", **_split(_tokens(usage))}]
+        case _:
+            return []
+
+
+def _of_item(item: Event, *, ended: bool) -> Sequence[Mapping[str, Any]]:
+    match item:
+        case {"type": "command_execution"} if ended:
+            return [_result(item, SHELL, item.get("aggregated_output"))]
+        case {"type": "command_execution"}:
+            return [_tool(item, SHELL, {"command": item.get("command")})]
+        case {"type": "mcp_tool_call"} if ended:
+            return [_result(item, _mcp_name(item), _mcp_text(item))]
+        case {"type": "mcp_tool_call"}:
+            return [_tool(item, _mcp_name(item), item.get("arguments"))]
+        case {"type": "file_change"} if ended:
+            use = _tool(item, PATCH, {"changes": item.get("changes")})
+            return [use, _result(item, PATCH, "")]
+        case {"type": "agent_message", "text": str(text)} if ended:
+            return [{"type": "assistant", "text": _shown(text)}]
+        case {"type": "error", "message": str(message)} if ended:
+            return [{"type": "output", "text": f"Warning: {message}"}]
         case _:
             return []
 
@@ -193,22 +215,55 @@ def _error(turn: _Turn, folder: Path) -> tuple[str | None, ErrorClass | None]:
 def _sandbox_fault(before: "Before", session: str | None) -> str | None:
     """Commands that the sandbox could not take are sure to be in the session's own file only: Codex
     need not print them, and exits with 0."""
-    file = rollout(before.home, session) if before.home else None
-    if file is None:
-        return None
-    with file.open("rb") as lines:
-        lines.seek(before.size)
-        results = (line for line in lines if b"function_call_output" in line)
-        found = next((m for line in results if (m := _SANDBOX_FAULT.search(line))), None)
+    results = _rollout_lines(before, session, b"function_call_output")
+    found = next((m for line in results if (m := _SANDBOX_FAULT.search(line))), None)
     return stream.text(found[0]) if found else None
 
 
-def _resets_at(error: str | None, error_class: ErrorClass | None, folder: Path) -> datetime | None:
-    """Told in words, from the moment they were printed on."""
+def _rollout_lines(before: "Before", session: str | None, part: bytes) -> Iterator[bytes]:
+    """Yield the lines with this part that the turn added to the session's file."""
+    file = rollout(before.home, session) if before.home else None
+    if file is not None:
+        with file.open("rb") as lines:
+            lines.seek(before.size)
+            yield from (line for line in lines if part in line)
+
+
+def _resets_at(
+    error: str | None, error_class: ErrorClass | None, session: str | None, folder: Path
+) -> datetime | None:
+    """Return when a limit ends: as the session's file has it from the provider's headers, else as
+    the error message says, which has no seconds."""
     if error is None or error_class not in (ErrorClass.RATE_LIMIT, ErrorClass.QUOTA):
         return None
     printed = datetime.fromtimestamp((folder / "output").stat().st_mtime, UTC)
-    return resets.said(error, printed)
+    return _limit_in_rollout(_before(folder), session) or resets.said(error, printed)
+
+
+def _limit_in_rollout(before: "Before", session: str | None) -> datetime | None:
+    """Return the time at which every exhausted rate limit of this turn will have reset."""
+    found: list[datetime] = []
+    for line in _rollout_lines(before, session, b'"rate_limits"'):
+        event = stream.message(line)
+        match event:
+            case {"payload": {"rate_limits": {**limits}}}:
+                windows = [limits.get("primary"), limits.get("secondary")]
+                found = [at for one in windows if (at := _exhausted_until(one, event))]
+            case _:
+                pass
+    return max(found, default=None)
+
+
+def _exhausted_until(window: Any, event: Event) -> datetime | None:
+    match window:
+        case {"used_percent": int() | float() as used, **told} if used >= 100:
+            written = resets.moment(event.get("timestamp"))
+            seconds = told.get("resets_in_seconds")
+            if isinstance(seconds, int) and written and 0 < seconds <= MAX_RESET_S:
+                return written + timedelta(seconds=seconds)
+            return resets.moment(told.get("resets_at"))
+        case _:
+            return None
 
 
 def _class(message: str) -> ErrorClass:
@@ -221,11 +276,40 @@ def _class(message: str) -> ErrorClass:
 def _message(event: Event) -> str:
     error = event.get("error")
     said = cast("Event", error).get("message") if isinstance(error, dict) else None
-    return said[:MAX_ERROR] if isinstance(said, str) else "Codex did not say why."
+    return troubles.message(said)[:MAX_ERROR] if isinstance(said, str) else "Codex did not say why."
 
 
-def _tool(name: str, given: Any) -> Mapping[str, Any]:
-    return {"type": "tool_use", "name": name, "input": given}
+def _tool(item: Event, name: str, given: Any) -> Mapping[str, Any]:
+    return lines.tool_use(str(item.get("id")), name, given)
+
+
+def _result(item: Event, name: str, text: Any) -> Mapping[str, Any]:
+    failed = item.get("status") != "completed" or item.get("exit_code") not in (0, None)
+    shown = text if isinstance(text, str) else ""
+    return lines.tool_result(str(item.get("id")), name, shown, ok=not failed)
+
+
+def _mcp_name(item: Event) -> str:
+    return f"{item.get('server')}.{item.get('tool')}"
+
+
+def _mcp_text(item: Event) -> str:
+    match item:
+        case {"error": {"message": str(message)}}:
+            return message
+        case {"result": {"content": [*parts]}}:
+            return "\n".join(_texts(parts))
+        case _:
+            return ""
+
+
+def _texts(parts: Sequence[Any]) -> Iterator[str]:
+    for part in parts:
+        match part:
+            case {"text": str(text)}:
+                yield text
+            case _:
+                pass
 
 
 def _shown(text: str) -> str:

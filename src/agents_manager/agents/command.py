@@ -3,10 +3,11 @@ what it prints is the transcript."""
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agents_manager.agents import environment, login_shell, programs, stream, troubles
+from agents_manager.agents import environment, login_shell, programs, resets, stream, troubles
 from agents_manager.agents.command_profiles import COMMANDS, CommandProfile
 from agents_manager.agents.config import PLACEHOLDERS, CommandConfig
 from agents_manager.domain import cost as costs
@@ -21,13 +22,17 @@ MAX_TEXT = 8 * 1024 * 1024
 
 
 class CommandAgent:
-    capabilities = Capabilities(reports_cost=True)
     how_to_end = ""
 
     def __init__(self, name: str, config: CommandConfig) -> None:
         self._name = name
         self._config = config
         self._profile: CommandProfile | None = COMMANDS.get(config.profile or "")
+
+    @property
+    def capabilities(self) -> Capabilities:
+        told = any("{model}" in argument for argument in self._config.command)
+        return Capabilities(reports_cost=True, ignores_model=not told)
 
     @property
     def model(self) -> str | None:
@@ -40,7 +45,8 @@ class CommandAgent:
     def job(self, turn: Turn) -> Job:
         known = self._profile
         names = (*(known.env if known else ()), *self._config.env)
-        env = environment.of(turn, path=login_shell.path(), names=names)
+        path = login_shell.path()
+        env = environment.of(turn, path=path, names=names)
         program, *arguments = self._config.command
         if known and (turn.run.model or self._config.model):
             arguments += known.model
@@ -49,7 +55,7 @@ class CommandAgent:
         return Job(
             dir=turn.dir,
             run_id=turn.run.id,
-            argv=(programs.found(program, env["PATH"], self._name), *self._filled(arguments, turn)),
+            argv=(programs.found(program, path, self._name), *self._filled(arguments, turn)),
             cwd=turn.workspace,
             env={**env, **(known.always if known else {})},
             stdin=turn.prompt if by_stdin else "",
@@ -138,6 +144,7 @@ def _plain(output: Path, known: CommandProfile | None) -> Said:
             error_class=ErrorClass.BAD_OUTPUT,
         )
     text = stream.text(content)
+    printed = datetime.fromtimestamp(output.stat().st_mtime, UTC)
     if known and known.failure and (failed := known.failure.findall(text)):
         return Said(
             final_text=text,
@@ -145,6 +152,7 @@ def _plain(output: Path, known: CommandProfile | None) -> Said:
             session=None,
             error=failed[-1],
             error_class=ErrorClass(troubles.classified(failed[-1])),
+            resets_at=resets.said(failed[-1], printed),
         )
     told = known.cost.findall(text) if known and known.cost else []
     spent = float(told[-1]) if told else None

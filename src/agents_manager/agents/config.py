@@ -10,7 +10,7 @@ from agents_manager.agents.acp_gate import Policy
 from agents_manager.agents.acp_profiles import PROFILES
 from agents_manager.agents.command_profiles import COMMANDS
 from agents_manager.errors import closest
-from agents_manager.flow.ports import AgentConfig
+from agents_manager.flow.ports import AgentConfig, McpServer, McpServers
 
 PLACEHOLDERS = ("prompt_file", "prompt", "mode", "model", "home")
 CODEX_FIXED = (
@@ -82,7 +82,14 @@ class CommandConfig(AgentConfig):
         return _with_command(value, {name: known.command for name, known in COMMANDS.items()})
 
 
-class AcpConfig(AgentConfig):
+class McpAgentConfig(AgentConfig):
+    """What agents can be told that take MCP servers."""
+
+    mcp_servers: McpServers = Field(default_factory=dict[str, McpServer])
+    """MCP servers for it, by name, beside those of the key `mcpServers`."""
+
+
+class AcpConfig(McpAgentConfig):
     """An agent that speaks the Agent Client Protocol."""
 
     adapter: Literal["acp"] = "acp"
@@ -109,7 +116,7 @@ class AcpConfig(AgentConfig):
         return _with_command(value, {name: known.command for name, known in PROFILES.items()})
 
 
-class ClaudeCodeConfig(AgentConfig):
+class ClaudeCodeConfig(McpAgentConfig):
     """Claude Code."""
 
     adapter: Literal["claude-code"] = "claude-code"
@@ -131,7 +138,7 @@ def _codex_setting(key: str) -> str:
     return key
 
 
-class CodexConfig(AgentConfig):
+class CodexConfig(McpAgentConfig):
     """Codex."""
 
     adapter: Literal["codex"] = "codex"

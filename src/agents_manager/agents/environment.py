@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping
 
+from agents_manager.environment import without_product
 from agents_manager.flow.ports import Turn
 
 CLAUDE_HOSTS = ("api.anthropic.com", "platform.claude.com", "console.anthropic.com", "claude.ai")
@@ -19,9 +20,9 @@ def near(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def of(turn: Turn, *, path: str, names: Iterable[str] = ()) -> dict[str, str]:
-    """The variables of every agent, and those that its configuration names."""
+    """Return the variables that every agent gets, and those of the server in `names`."""
     kept = {name: os.environ[name] for name in (*KEPT, *names) if name in os.environ}
-    return {
+    variables = {
         **kept,
         "PATH": path,
         "TERM": "dumb",
@@ -31,3 +32,4 @@ def of(turn: Turn, *, path: str, names: Iterable[str] = ()) -> dict[str, str]:
         "AM_MODE": turn.run.mode,
         "AM_PROMPT_FILE": str(turn.dir / PROMPT),
     }
+    return without_product(variables)

@@ -9,7 +9,8 @@ Line: TypeAlias = Mapping[str, Any]
 MAX_BYTES = 1024 * 1024
 """A longer line is no message to those who read the stream."""
 MAX_INPUT = 4_000
-
+MAX_RESULT = 8_000
+"""Characters of a tool's result that are kept: two thirds of its beginning, the rest of its end."""
 
 SESSION_LOST: Line = {
     "type": "output",
@@ -35,6 +36,22 @@ def session(known_as: str) -> Line:
 
 def refused(tool: str, why: str) -> Line:
     return {"type": "output", "text": f"Refused: {tool}. {why}"}
+
+
+def tool_use(call_id: str, name: str, given: Any) -> Line:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": short(given)}
+
+
+def tool_result(call_id: str, name: str, text: str, *, ok: bool) -> Line:
+    """Report what the call returned. Only a part of a long text is kept, with its length."""
+    line: Line = {"type": "tool_result", "id": call_id, "name": name, "ok": ok, "text": text}
+    if len(text) <= MAX_RESULT:
+        return line
+    begins = MAX_RESULT * 2 // 3
+    left_out = len(text) - MAX_RESULT
+    ends = text[-(MAX_RESULT - begins) :]
+    shown = f"{text[:begins]}\n… ({left_out} characters left out)\n{ends}"
+    return {**line, "text": shown, "characters": len(text)}
 
 
 def short(value: Any) -> Any:

@@ -26,6 +26,7 @@ class Player:
         self._session = session
         self._said: list[str] = []
         self._concluded = False
+        self._called = 0
 
     def play(self, steps: list[tuple[str, Any]]) -> None:
         known: dict[str, Callable[[Any], None]] = {
@@ -90,7 +91,15 @@ class Player:
         emit(type="tool_use", name="commit", input={"message": message})
 
     def tool(self, step: dict[str, Any]) -> None:
-        emit(type="tool_use", name=step["name"], input=step["input"])
+        result = step.get("result")
+        if result is None:
+            emit(type="tool_use", name=step["name"], input=step["input"])
+            return
+        self._called += 1
+        call = f"call-{self._called}"
+        emit(type="tool_use", id=call, name=step["name"], input=step["input"])
+        ok = step.get("ok", True)
+        emit(type="tool_result", id=call, name=step["name"], ok=ok, text=result)
 
     def usage(self, step: dict[str, Any]) -> None:
         emit(type="usage", **{name: value for name, value in step.items() if value is not None})

@@ -54,6 +54,8 @@ class Modify(_Arguments):
 class Tool(_Arguments):
     name: str
     input: dict[str, Any] = {}
+    result: str | None = None
+    ok: bool = True
 
 
 class Hang(_Arguments):

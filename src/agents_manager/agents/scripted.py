@@ -19,7 +19,7 @@ PLAY = Path(__file__).with_name("play.py")
 
 
 class ScriptedAgent:
-    capabilities = Capabilities(resumes=True, reports_cost=True, harmless=True)
+    capabilities = Capabilities(resumes=True, reports_cost=True, harmless=True, ignores_model=True)
     how_to_end = ""
 
     def __init__(self, config: ScriptedConfig | None = None) -> None:

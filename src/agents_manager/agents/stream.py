@@ -60,8 +60,9 @@ def read(output: Path) -> Said:
     result: Mapping[str, Any] = {}
     meter = UsageMeter()
     session = ""
-    lost = False
+    lost = begun = False
     for found in messages(output):
+        begun = True
         if found["type"] == "result":
             result = found
         elif found["type"] == "assistant":
@@ -81,6 +82,8 @@ def read(output: Path) -> Said:
         session=_words(result.get("session")) or session or None,
         session_lost=lost,
         structured=result.get("structured"),
+        complete=bool(result) or not begun,
+        ends_clearly=result.get("ends_clearly") is not False,
         error=error,
         error_class=_error_class(result.get("error_class")) if error else None,
         resets_at=resets.moment(result.get("resets_at")) if error else None,
@@ -92,16 +95,16 @@ def is_stream(output: Path) -> bool:
     return all(message(line) is not None for line in _lines(output))
 
 
-def messages(output: Path) -> Iterator[Mapping[str, Any]]:
-    for line in _lines(output):
-        found = message(line)
+def messages(output: Path, longest: int = MAX_LINE) -> Iterator[Mapping[str, Any]]:
+    for line in _lines(output, longest):
+        found = message(line, longest)
         if found is not None:
             yield found
 
 
-def message(line: bytes) -> Mapping[str, Any] | None:
-    """The message that a line is; None when it is none."""
-    if not line.startswith(b"{") or len(line) > MAX_LINE:
+def message(line: bytes, longest: int = MAX_LINE) -> Mapping[str, Any] | None:
+    """The message that a line is; None when it is none, or longer than `longest` bytes."""
+    if not line.startswith(b"{") or len(line) > longest:
         return None
     try:
         found = cast(
@@ -114,7 +117,10 @@ def message(line: bytes) -> Mapping[str, Any] | None:
 
 def shown(line: bytes) -> Sequence[Mapping[str, Any]]:
     """The line as people see it."""
-    found = message(line) or {"type": "output", "text": text(line)}
+    found = message(line)
+    if found is None and line.startswith(b"{") and len(line) > MAX_LINE:
+        found = {"type": "output", "text": f"(A message of {len(line)} bytes is left out.)"}
+    found = found or {"type": "output", "text": text(line)}
     return [] if found["type"] in UNSEEN else [found]
 
 
@@ -131,14 +137,14 @@ def text(printed: bytes) -> str:
     return printed.decode(errors="replace").replace("\x00", "\ufffd")
 
 
-def _lines(output: Path) -> Iterator[bytes]:
+def _lines(output: Path, longest: int = MAX_LINE) -> Iterator[bytes]:
     """The lines, blank ones left out. Of one that is too long for a message only the beginning,
     which is too long as well: what follows could be made to look like a message."""
     if not output.exists():
         return
     with output.open("rb") as file:
         begins = True
-        while piece := file.readline(MAX_LINE + 2):
+        while piece := file.readline(longest + 2):
             line = piece.removesuffix(b"\n")
             if begins and line.strip():
                 yield line

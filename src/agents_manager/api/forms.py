@@ -8,8 +8,11 @@ from agents_manager.domain.issue import MAX_LABEL, MAX_NUMBERS, State
 from agents_manager.domain.knowledge import NodeKind, NodeState
 from agents_manager.domain.strict_json import MAX_INT
 from agents_manager.errors import InvalidInput
+from agents_manager.flow.unmerged import Consent
 
 Short = Annotated[str, Field(max_length=100)]
+AgentName = Annotated[str, Field(min_length=1, max_length=100)]
+ModelName = Annotated[str, Field(min_length=1, max_length=200)]
 Number = Annotated[int, Field(ge=0, le=MAX_INT)]
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 """Versions and sequence numbers, which databases keep in 32 bits."""
@@ -47,6 +50,7 @@ ANSWERS: dict[str, Any] = {
     "permission": {"value": {"allow": True, "scope": "run"}},
     "held for a moment, to be undone": {"value": {"decision": "approved", "delay_s": 5}},
     "kept as a decision, too": {"value": {"option_id": "a", "keep": True}},
+    "close with unmerged commits": {"value": {"choice_id": "finish", "leave_unmerged": True}},
 }
 
 
@@ -58,16 +62,24 @@ class How(NamedTuple):
     """For how many seconds nothing is to follow from it."""
     keep: bool
     """Whether it is to be kept as a decision."""
+    consent: Consent
+    """For an answer that closes the task."""
+
+
+FLAGS = ("keep", "leave_unmerged", "release_dependents")
 
 
 def how(form: Answer) -> How:
-    delay, keep = form.get("delay_s", 0), form.get("keep", False)
+    delay = form.get("delay_s", 0)
     if isinstance(delay, bool) or not isinstance(delay, int | float):
         raise InvalidInput("delay_s is a number of seconds.", [f"delay_s: {delay!r}"])
-    if not isinstance(keep, bool):
-        raise InvalidInput("keep is true or false.", [f"keep: {keep!r}"])
-    answer = {key: value for key, value in form.items() if key not in ("delay_s", "keep")}
-    return How(answer, delay, keep)
+    flags = {name: form.get(name, False) for name in FLAGS}
+    for name, given in flags.items():
+        if not isinstance(given, bool):
+            raise InvalidInput(f"{name} is true or false.", [f"{name}: {given!r}"])
+    answer = {key: value for key, value in form.items() if key not in ("delay_s", *FLAGS)}
+    keep = flags.pop("keep")
+    return How(answer, delay, keep, Consent(**flags))
 
 
 class Form(BaseModel):
@@ -122,6 +134,10 @@ class TaskWords(Form):
     tags: Tags = []
     acceptance_criteria: Criteria = []
     pipeline: Short | None = None
+    agent: AgentName | None = None
+    """The agent of its runs; null: the project's default."""
+    model: ModelName | None = None
+    """The model of that agent; null: the agent's own choice."""
 
 
 class NewTask(TaskWords):
@@ -175,6 +191,8 @@ class ScheduledTaskEdit(Form):
     tags: Tags = []
     acceptance_criteria: Criteria = []
     pipeline: Short | None = None
+    agent: AgentName | None = None
+    model: ModelName | None = None
 
 
 class ScheduleEdit(Form):
@@ -192,8 +210,8 @@ class ScheduleEdit(Form):
 
 
 class ContenderForm(Form):
-    agent: Annotated[str, Field(min_length=1, max_length=100)]
-    model: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    agent: AgentName
+    model: ModelName | None = None
     """Null: the one that the agent has anyway."""
 
 
@@ -220,6 +238,10 @@ class TaskImport(Form):
     """What the list is called; a title that came from it before is not made again."""
     dry_run: bool = False
     """Only say what would be made."""
+    start: bool = False
+    """Start the tasks that are made; those with open dependencies start when these are finished."""
+    starts_at: Moment | None = None
+    """Start them at this time."""
 
 
 class IssueImport(Form):
@@ -235,10 +257,23 @@ class IssueImport(Form):
     """Open ones where left out."""
     dry_run: bool = False
     """Only say what would be made."""
+    start: bool = False
+    """Start the tasks that are made; those with open dependencies start when these are finished."""
+    starts_at: Moment | None = None
+    """Start them at this time."""
 
 
 class StartForm(Form):
     expect_version: Count | None = None
+
+
+class StartMany(Form):
+    tasks: Annotated[list[Short], Field(max_length=1000)] = []
+    """Their ids."""
+    project: Short | None = None
+    """Name or id: start all of its tasks that nobody has started."""
+    at: Moment | None = None
+    """Start them at this time; null: now, or when their dependencies are finished."""
 
 
 class MoveForm(Form):
@@ -249,6 +284,10 @@ class MoveForm(Form):
     """Stop a running agent first."""
     reason: Annotated[str, Field(max_length=2000)] | None = None
     expect_version: Count | None = None
+    leave_unmerged: bool = False
+    """Close the task although it has commits that are not merged."""
+    release_dependents: bool = False
+    """Let the tasks that depend on it start although its work is not merged."""
 
 
 class TaskEdit(Form):
@@ -264,6 +303,10 @@ class TaskEdit(Form):
     tags: Tags = []
     acceptance_criteria: Criteria = []
     dependencies: Dependencies = []
+    agent: AgentName | None = None
+    """The agent of its next runs; null: the project's default."""
+    model: ModelName | None = None
+    """The model of that agent; null: the agent's own choice. Another agent does not inherit it."""
     expect_version: Count | None = None
 
 

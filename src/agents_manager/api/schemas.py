@@ -168,6 +168,10 @@ class Task(Out):
     updated_at: datetime
     starts_at: datetime | None
     """When the engine starts it; null: somebody does."""
+    agent: str | None
+    """The agent that was chosen for its runs; null: the project's default."""
+    model: str | None
+    """The model of that agent; null: the agent's own choice."""
 
 
 class AgentError(Out):
@@ -188,6 +192,8 @@ class Usage(Out):
 
 class Overrides(Out):
     role: Json
+    task: Json
+    """The agent that is chosen for the task, and its model where the run is that agent's."""
     hook: Json
     run: Json
 

@@ -3,58 +3,46 @@ or hidden files are not, and the search for secrets. The commands come from the 
 configuration; whether they are trusted was decided before."""
 
 import asyncio
-import os
-import shutil
-import signal
-import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from agents_manager.checks import secrets
-from agents_manager.errors import ExternalError
+from agents_manager.checks.copies import CheckCopies, CheckCopy
+from agents_manager.checks.installing import Export, SetupInstaller
+from agents_manager.checks.running import (
+    NO_REPORTS,
+    CheckNotRun,
+    CopyCommands,
+    SandboxReports,
+    ending,
+)
+from agents_manager.checks.setup_cache import SetupCache
+from agents_manager.checks.shell import OUTPUT_LIMIT, Keep
 from agents_manager.flow.ports import (
+    BARE,
     Adapters,
+    CheckProblem,
     CheckResult,
     CheckSaid,
     CheckSpec,
     CheckWork,
+    SetupPlan,
+    Surroundings,
     Written,
 )
 from agents_manager.flow.ports.adapters import Check
 from agents_manager.plugins.blame import sentence
+from agents_manager.redaction import NOTHING, Redactor
 
 COMMAND, NO_SECRETS = "command", "no-secrets"
-OUTPUT_LIMIT = 64 * 1024
-KEPT_ENV = ("PATH", "HOME", "LANG", "LC_ALL", "USER", "LOGNAME", "TZ")
 
-Export = Callable[[Path, str, Path], Awaitable[None]]
-"""Writes the files of a repository's commit into an empty folder."""
 Read = Callable[[Path, str, str], Awaitable[Written]]
 """What the commits of a repository hold, from the one, which is left out, to the other."""
 KillMarked = Callable[[str], None]
 """Kills every process with this in its environment."""
-
-
-class Keep(Protocol):
-    """A command as the one that runs it in the sandbox."""
-
-    def __call__(
-        self,
-        argv: Sequence[str],
-        env: Mapping[str, str],
-        cwd: Path,
-        *,
-        writes: Sequence[Path],
-        reads: Sequence[Path] = (),
-        hides: Sequence[Path] = (),
-    ) -> Sequence[str]: ...
-
-
-MARK = "AM_CHECK"
 
 
 class ProjectChecks:
@@ -65,16 +53,19 @@ class ProjectChecks:
         read: Read,
         kill_marked: KillMarked,
         keep: Keep,
-        known: Sequence[str] = (),
+        known: Redactor = NOTHING,
         *,
         adapters: Adapters,
+        reports: SandboxReports = NO_REPORTS,
+        cache: SetupCache | None = None,
     ) -> None:
-        """`known` are secrets of this machine, in the forms that programs print them in."""
-        self._root = root
+        """`known` has the secrets of this machine."""
+        self._copies = CheckCopies(root, kill_marked)
+        self.commands = CopyCommands(self._copies, keep, reports)
+        kept = cache or SetupCache(root / "installed")
+        self.installer = SetupInstaller(kept, self._copies, self.commands, export)
         self._export = export
         self._read = read
-        self._kill_marked = kill_marked
-        self._keep = keep
         self._known = known
         self._adapters = adapters
 
@@ -86,63 +77,73 @@ class ProjectChecks:
         checks: Sequence[CheckSpec],
         *,
         kept: bool = False,
+        setup: SetupPlan | None = None,
+        on_result: Callable[[CheckResult], None] | None = None,
+        surroundings: Surroundings = BARE,
     ) -> list[CheckResult]:
+        results: list[CheckResult] = []
         async with AsyncExitStack() as over:
-            ground = _Ground(self, over, repo, base_sha, sha, kept)
-            return [await self._run(check, ground) for check in checks]
+            ground = _Ground(self, over, repo, base_sha, sha, kept, setup, surroundings)
+            for check in checks:
+                results.append(await self._run(check, ground))
+                if on_result is not None:
+                    on_result(results[-1])
+        return results
 
     async def _run(self, check: CheckSpec, ground: "_Ground") -> CheckResult:
-        began = time.monotonic()
+        began, setup_s = time.monotonic(), ground.setup_s
         name = check.kind or (COMMAND if check.command else NO_SECRETS)
         kind = self._adapters.checks.get(name)
-        if kind is None:
-            lost = self._adapters.missing(f'There is no kind of check "{name}".')
-            said = CheckSaid(passed=False, how="nobody can run it", output=lost)
-        elif kind.plugin is None:
-            said = await kind.run(_Work(check, ground))
-        else:
-            said = await _of_plugin(kind.plugin, kind.run, _Work(check, ground))
+        problem: CheckProblem | None = None
+        try:
+            if kind is None:
+                lost = self._adapters.missing(f'There is no kind of check "{name}".')
+                said = CheckSaid(passed=False, how="nobody can run it", output=lost)
+            elif kind.plugin is None:
+                said = await kind.run(_Work(check, ground))
+            else:
+                said = await _of_plugin(kind.plugin, kind.run, _Work(check, ground))
+        except CheckNotRun as error:
+            said = CheckSaid(passed=False, how=error.how, output=error.output)
+            problem = error.problem
+        if not said.passed and problem is None:
+            problem = "timed_out" if said.how == ending(None, check.timeout_s) else "failed"
         return CheckResult(
             name=check.name,
             passed=said.passed,
             severity=check.severity,
             how=said.how,
-            output=said.output,
-            seconds=round(time.monotonic() - began, 3),
+            output=self._known.text(said.output),
+            seconds=round(time.monotonic() - began - ground.setup_s + setup_s, 3),
+            problem=problem,
         )
 
-    async def tree(self, over: AsyncExitStack, repo: Path, sha: str) -> Path:
-        """A folder with a clean checkout beside one for what is passing; until it is over."""
-        scratch = await asyncio.to_thread(self._scratch)
-        over.push_async_callback(asyncio.to_thread, remove, scratch)
-        await self._export(repo, sha, scratch / "tree")
-        return scratch
+    async def check_out(self, over: AsyncExitStack, repo: Path, sha: str) -> CheckCopy:
+        """Returns a check copy of the commit, which is removed when `over` ends."""
+        copy = await over.enter_async_context(self._copies.empty())
+        await self._export(repo, sha, copy.tree)
+        return copy
 
-    async def command(
-        self, command: str, timeout_s: float, scratch: Path, hidden: Path | None
-    ) -> tuple[int | None, str]:
-        """Where the repository is hidden, the command is kept in the sandbox."""
-        tree, tmp = scratch / "tree", scratch / "tmp"
-        # In a folder without a repository git looks for one in those above.
-        env = {MARK: scratch.name, "GIT_CEILING_DIRECTORIES": str(scratch)}
-        argv = shell(command)
-        if hidden is not None:
-            own = environment(tmp, {**env, "HOME": str(tmp)})
-            argv = self._keep(argv, own, tree, writes=(tree, tmp), hides=(hidden,))
-        return await run_command(
-            argv,
-            tree,
-            tmp,
-            timeout_s,
-            env=env,
-            sweep=lambda: self._kill_marked(f"{MARK}={scratch.name}"),
-        )
+    async def set_up(
+        self,
+        copy: CheckCopy,
+        repo: Path,
+        plan: SetupPlan,
+        surroundings: Surroundings,
+        *,
+        kept: bool,
+    ) -> None:
+        """Provides the copy with what set-up installs; raises CheckNotRun when set-up failed."""
+        home = copy.home if kept else None
+        if not await self.installer.install(repo, plan, copy.tree, home, surroundings, kept=kept):
+            hidden = repo if kept else None
+            await self.commands.set_up(copy, plan.spec, hidden, surroundings.env)
 
     async def written(self, repo: Path, base_sha: str, sha: str) -> Written:
         return await self._read(repo, base_sha, sha)
 
     async def leaks(self, written: Written, base_sha: str) -> str:
-        found = await asyncio.to_thread(secrets.search, written, self._known)
+        found = await asyncio.to_thread(secrets.search, written, self._known.needles)
         return secrets.told(found, base_sha)
 
     async def secrets(
@@ -153,22 +154,12 @@ class ProjectChecks:
     async def secrets_in(self, texts: Mapping[str, str]) -> list[str]:
         return await self._searched(Written(messages=(), patch="", cut=False), texts)
 
-    async def _searched(self, written: Written, texts: Mapping[str, str]) -> list[str]:
-        found = await asyncio.to_thread(secrets.search, written, self._known, texts)
-        return [f"{one.where}: {one.what}" for one in found]
+    def masked(self, text: str) -> str:
+        return secrets.masked(text)
 
-    def _scratch(self) -> Path:
-        """A new folder; those of processes that were killed are removed on the way, with what still
-        works in them."""
-        self._root.mkdir(parents=True, exist_ok=True)
-        for left in self._root.glob("check-*-*"):
-            if not Path("/proc", left.name.split("-")[1]).exists():
-                self._kill_marked(f"{MARK}={left.name}")
-                remove(left)
-        scratch = Path(tempfile.mkdtemp(dir=self._root, prefix=f"check-{os.getpid()}-"))
-        (scratch / "tree").mkdir()
-        (scratch / "tmp").mkdir()
-        return scratch
+    async def _searched(self, written: Written, texts: Mapping[str, str]) -> list[str]:
+        found = await asyncio.to_thread(secrets.search, written, self._known.needles, texts)
+        return [f"{one.where}: {one.what}" for one in found]
 
 
 @dataclass(slots=True)
@@ -181,12 +172,36 @@ class _Ground:
     base_sha: str
     sha: str
     kept: bool
-    _made: Path | None = None
+    setup: SetupPlan | None
+    surroundings: Surroundings
+    setup_s: float = 0.0
+    """How long set-up took, which is not the time of the check that came first."""
+    _copy: CheckCopy | None = None
+    _is_set_up: bool = False
+    _setup_failure: CheckNotRun | None = None
 
-    async def scratch(self) -> Path:
-        if self._made is None:
-            self._made = await self.checks.tree(self.over, self.repo, self.sha)
-        return self._made
+    async def copy(self) -> CheckCopy:
+        if self._copy is None:
+            self._copy = await self.checks.check_out(self.over, self.repo, self.sha)
+            if self.surroundings.place_files is not None:
+                await self.surroundings.place_files(self._copy.tree)
+        return self._copy
+
+    async def prepared(self) -> CheckCopy:
+        """Returns the copy after set-up, which runs once; raises CheckNotRun if it failed."""
+        copy = await self.copy()
+        if self.setup is not None and not self._is_set_up:
+            self._is_set_up, began = True, time.monotonic()
+            try:
+                await self.checks.set_up(
+                    copy, self.repo, self.setup, self.surroundings, kept=self.kept
+                )
+            except CheckNotRun as error:
+                self._setup_failure = error
+            self.setup_s = time.monotonic() - began
+        if self._setup_failure is not None:
+            raise self._setup_failure
+        return copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +210,11 @@ class _Work:
 
     spec: CheckSpec
     ground: _Ground
+    deadline: asyncio.Timeout | None = None
+    """The check's own, which does not run during set-up."""
 
     async def tree(self) -> Path:
-        return await self.ground.scratch() / "tree"
+        return (await self.ground.copy()).tree
 
     async def written(self) -> Written:
         at = self.ground
@@ -205,22 +222,40 @@ class _Work:
 
     async def command(self, command: str) -> tuple[int | None, str]:
         at = self.ground
+        with _paused(self.deadline):
+            copy = await at.prepared()
+        env = at.surroundings.env
         hidden = at.repo if at.kept else None
-        return await at.checks.command(command, self.spec.timeout_s, await at.scratch(), hidden)
+        return await at.checks.commands.run(command, self.spec.timeout_s, copy, hidden, env)
 
     async def leaks(self) -> str:
         return await self.ground.checks.leaks(await self.written(), self.ground.base_sha)
+
+
+@contextmanager
+def _paused(deadline: asyncio.Timeout | None) -> Generator[None]:
+    if deadline is None or (due := deadline.when()) is None:
+        yield
+        return
+    left = due - asyncio.get_running_loop().time()
+    deadline.reschedule(None)
+    try:
+        yield
+    finally:
+        deadline.reschedule(asyncio.get_running_loop().time() + left)
 
 
 async def _of_plugin(plugin: str, run: Check, work: _Work) -> CheckSaid:
     """A check that fails to look has not passed."""
     limit = work.spec.timeout_s
     try:
-        async with asyncio.timeout(limit):
-            said = await run(work)
+        async with asyncio.timeout(limit) as deadline:
+            said = await run(replace(work, deadline=deadline))
         return replace(said, output=said.output[-OUTPUT_LIMIT:])
+    except CheckNotRun:
+        raise
     except TimeoutError:
-        return CheckSaid(passed=False, how=_how(None, limit))
+        return CheckSaid(passed=False, how=ending(None, limit))
     except Exception as error:  # noqa: BLE001 - whatever it is, it is told
         told = sentence(plugin, error)
         return CheckSaid(passed=False, how="its plugin failed", output=told)
@@ -228,135 +263,10 @@ async def _of_plugin(plugin: str, run: Check, work: _Work) -> CheckSaid:
 
 async def by_command(work: CheckWork) -> CheckSaid:
     code, output = await work.command(work.spec.command or "false")
-    return CheckSaid(passed=code == 0, how=_how(code, work.spec.timeout_s), output=output)
+    return CheckSaid(passed=code == 0, how=ending(code, work.spec.timeout_s), output=output)
 
 
 async def for_secrets(work: CheckWork) -> CheckSaid:
     found = await work.leaks()
     how = "something that looks like a secret was committed" if found else "passed"
     return CheckSaid(passed=not found, how=how, output=found)
-
-
-def remove(scratch: Path) -> None:
-    """Also what a command made read-only, as package caches do. Several may be at it: checks that
-    begin beside each other find the same folder left."""
-    for folder, folders, _ in os.walk(scratch):
-        for name in folders:
-            path = Path(folder, name)
-            with suppress(FileNotFoundError):
-                if not path.is_symlink():
-                    path.chmod(0o700)
-    shutil.rmtree(scratch, ignore_errors=True)
-
-
-def _how(code: int | None, timeout_s: float) -> str:
-    match code:
-        case None:
-            return f"stopped after {timeout_s:g} s"
-        case 0:
-            return "passed"
-        case 126:
-            return "a program cannot be run (exit code 126)"
-        case 127:
-            return "a program was not found (exit code 127)"
-        case _ if code < 0:
-            return f"killed by {signal.Signals(-code).name}"
-        case _:
-            return f"exit code {code}"
-
-
-def shell(command: str) -> Sequence[str]:
-    return ("/bin/sh", "-c", command)
-
-
-def environment(tmp: Path, env: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in KEPT_ENV if name in os.environ}
-    return {**kept, **env, "TMPDIR": str(tmp)}
-
-
-async def run_command(
-    argv: Sequence[str],
-    cwd: Path,
-    tmp: Path,
-    timeout_s: float,
-    held: Sequence[int] = (),
-    env: Mapping[str, str] | None = None,
-    sweep: Callable[[], None] | None = None,
-) -> tuple[int | None, str]:
-    """The exit status, None after the timeout, and the end of the output. The file descriptors in
-    `held` stay open in the command's processes; `sweep` ends those that left its group."""
-    # A pipe of our own: asyncio would wait for those of its making until every process that a
-    # command left in the background has closed them.
-    reading, writing = os.pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *argv,
-            cwd=cwd,
-            env=environment(tmp, env or {}),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=writing,
-            stderr=writing,
-            start_new_session=True,
-            pass_fds=held,
-        )
-    except OSError as error:
-        os.close(reading)
-        raise ExternalError(f'"{argv[-1]}" cannot be started: {error}') from error
-    finally:
-        os.close(writing)
-    code, output = await _follow(process, reading, timeout_s, sweep)
-    if code is None:
-        output += f"\n[Stopped: it took longer than {timeout_s:g} s.]"
-    return code, output
-
-
-async def _follow(
-    process: asyncio.subprocess.Process,
-    reading: int,
-    timeout_s: float,
-    sweep: Callable[[], None] | None,
-) -> tuple[int | None, str]:
-    """The exit status, None after the timeout, and the end of the output."""
-    tail = _Tail()
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.connect_read_pipe(lambda: tail, os.fdopen(reading, "rb"))
-    code: int | None = None
-    try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(timeout_s):
-                code = await process.wait()
-    finally:
-        # The group goes in any case: what a command left in the background goes with it.
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await process.wait()
-        if sweep is not None:
-            await asyncio.to_thread(sweep)
-        # A process that left the group may hold the pipe for ever.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1):
-                await tail.closed.wait()
-        transport.close()
-    return code, tail.text()
-
-
-class _Tail(asyncio.Protocol):
-    """Keeps the last part of what comes in."""
-
-    def __init__(self) -> None:
-        self.closed = asyncio.Event()
-        self._kept = bytearray()
-        self._cut = False
-
-    def data_received(self, data: bytes) -> None:
-        self._kept += data
-        if len(self._kept) > OUTPUT_LIMIT:
-            self._cut = True
-            del self._kept[:-OUTPUT_LIMIT]
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.closed.set()
-
-    def text(self) -> str:
-        text = self._kept.decode(errors="replace")
-        return f"[The beginning was cut.]\n{text}" if self._cut else text

@@ -35,12 +35,14 @@ async def list_agents(desk: Desk, project: str | None) -> None:
 async def doctor(desk: Desk, name: str | None, project: str | None) -> None:
     """Say what is there and what is missing, with the way to get it.
 
-    Exit code 1 if the agent that is named cannot be used. Nothing is sent anywhere.
+    MCP servers are started and asked for their tools; nothing else is sent anywhere. Exit code 1
+    if the agent that is named cannot be used.
     """
     from agents_manager.cli.pages import agent as pages
     from agents_manager.flow import agents
 
-    found = await agents.examine(desk.services, await _project(desk, project), name)
+    place = await _project(desk, project)
+    found = await agents.examine(desk.services, place, name, try_servers=True)
     desk.output.show([pages.document(one) for one in found], lambda: pages.diagnoses(found))
     if name is not None and not found[0].usable:
         raise click.exceptions.Exit(1)

@@ -31,6 +31,12 @@ project_option = click.option(
     shell_complete=completing.projects,
     help="Name or id; the project of the current folder unless given.",
 )
+agent_option = click.option(
+    "--agent", metavar="NAME", help="Agent of its runs; the project's default unless given."
+)
+model_option = click.option(
+    "--model", metavar="NAME", help="Model of that agent; its own choice unless given."
+)
 since = click.option(
     "--since", callback=_since, metavar="WHEN", help="A day such as 2026-03-01, or 30d or 12h."
 )

@@ -1,11 +1,9 @@
 """`am service`: the server or a worker as a service of its user, that the system keeps going."""
 
 import asyncio
-import json
 import stat
 import sys
 import time
-import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agents_manager.cli import session
+from agents_manager.cli import running, session
 from agents_manager.cli.output import Output
 from agents_manager.cli.render import Block, Line, Tone, lines, title
 from agents_manager.cli.serve import as_json, serve_options, together
@@ -29,7 +27,6 @@ SECRETS, LOG = "service.env", "service.log"
 READY_S = 30.0
 SETTLED_S = 5.0
 """What it is not by then, after it answered, it does not become by itself."""
-ANSWER_S = 10.0
 worker_option = click.option("--worker", is_flag=True, help='"am worker" instead of "am serve".')
 force_option = click.option("--force", is_flag=True, help="Also a file that was changed by hand.")
 
@@ -340,20 +337,12 @@ def _health(post: Post) -> Health:
     if address is None:
         return Health(ready=False, says="It does not answer yet.")
     try:
-        parts = _asked(address, home / "token")
+        parts = running.get(f"{address}/api/v1/health", home / "token")
     except (OSError, ValueError, KeyError) as error:
         return Health(ready=False, says=f"{address} does not answer: {error}")
     wrong = [f"{part['name']}: {part['says']}" for part in parts["parts"] if not part["ok"]]
     says = " ".join(wrong) or f"It is ready at {address}"
     return Health(ready=parts["ready"], says=says, answers=True)
-
-
-def _asked(address: str, token: Path) -> dict[str, Any]:
-    request = urllib.request.Request(f"{address}/api/v1/health")  # noqa: S310 - its own address
-    request.add_header("Authorization", f"Bearer {token.read_text(encoding='ascii').strip()}")
-    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with direct.open(request, timeout=ANSWER_S) as answer:
-        return json.load(answer)
 
 
 def _shown(post: Post, text: str) -> list[Block]:

@@ -1,10 +1,19 @@
 """`am channel`: where people are told things and answer, besides the web app and this one."""
 
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import click
 
 from agents_manager.cli import session
 from agents_manager.cli.render import Line
 from agents_manager.cli.session import Desk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agents_manager.flow.channels.overview import ChannelView
 
 name_argument = click.argument("name", metavar="NAME")
 
@@ -21,7 +30,7 @@ async def list_channels(desk: Desk) -> None:
     from agents_manager.cli.pages import channel as pages
     from agents_manager.flow.channels import overview
 
-    found = await overview.every(desk.services)
+    found = await _as_the_server_sees(desk, await overview.every(desk.services))
     desk.output.show(found, lambda: pages.listing(found))
 
 
@@ -33,8 +42,27 @@ async def show(desk: Desk, name: str) -> None:
     from agents_manager.cli.pages import channel as pages
     from agents_manager.flow.channels import overview
 
-    found = await overview.one(desk.services, name)
+    [found] = await _as_the_server_sees(desk, [await overview.one(desk.services, name)])
     desk.output.show(found, lambda: pages.page(found))
+
+
+async def _as_the_server_sees(
+    desk: Desk, found: "Sequence[ChannelView]"
+) -> "Sequence[ChannelView]":
+    """With the trouble that the running server has, which sends the messages with its own tokens.
+    Without a server, as the environment of this command has it."""
+    from agents_manager.cli import running
+
+    home = desk.program.settings.home
+    try:
+        answer = await asyncio.to_thread(running.ask, home, "/channels")
+    except running.ServerSilent as error:
+        desk.output.say(f"{error.message} Shown with the tokens of this shell.")
+        return found
+    if answer is None:
+        return found
+    troubles: dict[str, str | None] = {one["name"]: one["trouble"] for one in answer["items"]}
+    return [replace(one, trouble=troubles.get(one.name, one.trouble)) for one in found]
 
 
 @channel.command()

@@ -11,19 +11,19 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from agents_manager import bootstrap, settings
+from agents_manager import bootstrap, environment, settings
 from agents_manager.bootstrap import Program
-from agents_manager.cli import fixes
+from agents_manager.cli import fixes, running
 from agents_manager.cli.findings import Finding, fail, ok, warn
-from agents_manager.cli.render import counted
+from agents_manager.cli.render import counted, one_line, short
 from agents_manager.domain.plugin import Plugin
 from agents_manager.domain.run import UNSANDBOXED
 from agents_manager.domain.task import EffectRow, Project
 from agents_manager.engine import host
 from agents_manager.environment import Settings
 from agents_manager.errors import AgentsManagerError, DatabaseMoved, InvalidConfig, StoreError
-from agents_manager.flow import agents, pipelines, places
-from agents_manager.flow.ports import ProjectConfig
+from agents_manager.flow import agents, liveness, pipelines, places
+from agents_manager.flow.ports import ProjectConfig, Tx
 from agents_manager.sandbox import bubblewrap, cgroup
 from agents_manager.sandbox.keeper import Keeper, Rules
 from agents_manager.scm.git import Place, branch_tip, common_dir, git
@@ -40,6 +40,10 @@ LITTLE = 1024 * MEGABYTE
 SYSTEMD = Path("/run/systemd/system")
 LATE = timedelta(minutes=10)
 SKEW = timedelta(minutes=1)
+NAMED = 5
+"""Stuck tasks that are named."""
+NEVER_TOLD = "-doctor-"
+"""In the id of no notice."""
 
 
 async def examine(place: Settings) -> list[Finding]:
@@ -217,6 +221,7 @@ async def _inside(program: Program) -> AsyncIterator[Finding]:
     live = program.settings.database_url is None and host.is_live(program.settings.home)
     yield await _server(program, live=live)
     yield await _stuck(program, live=live)
+    yield await _stuck_tasks(program)
     for plugin in program.services.registry.plugins:
         yield _plugin(plugin)
     for project in await program.services.store.read(lambda tx: tx.projects.all()):
@@ -271,6 +276,22 @@ async def _stuck(program: Program, *, live: bool) -> Finding:
     return ok("effects", f"{len(found)} open, none stuck.")
 
 
+async def _stuck_tasks(program: Program) -> Finding:
+    """Tasks that no person, agent or timer will move, whether somebody was told of them or not."""
+
+    def read(tx: Tx) -> list[str]:
+        found = liveness.stranded(tx, datetime.now(UTC), told=NEVER_TOLD)
+        return [f'"{one_line(tx.tasks.get(one).title)}" ({short(one)})' for one in found]
+
+    named = await program.services.store.read(read)
+    if not named:
+        return ok("tasks", "None is stuck.")
+    shown = ", ".join(named[:NAMED]) + (", …" if len(named) > NAMED else "")
+    first = named[0].rpartition("(")[2].rstrip(")")
+    text = f"{counted(len(named), 'task')} cannot be moved by anybody: {shown}."
+    return warn("tasks", text, f"am task why {first}", way_out="It shows the ways to continue.")
+
+
 def _may_take_long(effect: EffectRow) -> bool:
     """Agents may wait for a free place, and checks take the time they take."""
     checking = effect.kind == "run_checks" and effect.status == "started"
@@ -301,15 +322,24 @@ async def _project(program: Program, project: Project) -> Finding:
         await _forge(program, project, config)
         or await _pipelines(program, project)
         or _trust(project, config)
+        or await _variables(program, project, config)
         or ok(name, project.path)
     )
 
 
 async def _forge(program: Program, project: Project, config: ProjectConfig) -> Finding | None:
-    trouble = await program.services.forge.trouble(project)
+    try:
+        answer = await asyncio.to_thread(
+            running.ask, program.settings.home, f"/projects/{project.id}/forge"
+        )
+    except running.ServerSilent as error:
+        return warn(f"project {project.name}", error.message, "am service status")
+    asked = await program.services.forge.trouble(project) if answer is None else answer["trouble"]
+    trouble: str | None = asked
     if trouble is None:
         return None
-    text = f"Its forge, {config.forge.type}, cannot be used."
+    who = "the running server" if answer is not None else "this shell"
+    text = f"Its forge, {config.forge.type}, cannot be used by {who}."
     fix = "export AM_GITHUB_TOKEN=TOKEN"
     if "token" not in trouble:
         fix = f"git -C {fixes.quoted(project.path)} remote add origin ADDRESS"
@@ -324,6 +354,22 @@ async def _pipelines(program: Program, project: Project) -> Finding | None:
             look = f"am pipeline lint {fixes.quoted(file.path)}"
             return fail(f"project {project.name}", text, look, fixes.edit(file.path))
     return None
+
+
+async def _variables(program: Program, project: Project, config: ProjectConfig) -> Finding | None:
+    found = await asyncio.to_thread(program.services.variables.read, config.variables)
+    if not found.missing:
+        return None
+    lacking = [v for v in config.variables if v.name not in found.values and not v.optional]
+    fix = [
+        f"export {v.entry}=VALUE"
+        if v.source == "environment"
+        else f"keyring set {environment.KEYRING_SERVICE} {v.entry}"
+        for v in lacking
+    ]
+    way = "This command does not see the environment of a server that was started elsewhere."
+    text = f"Its runs lack variables (setting env): {', '.join(v.name for v in lacking)}."
+    return warn(f"project {project.name}", text, *fix, way_out=way)
 
 
 def _trust(project: Project, config: ProjectConfig) -> Finding | None:

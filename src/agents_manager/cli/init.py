@@ -11,66 +11,90 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from agents_manager.cli import session
-from agents_manager.cli.init_interview import Asker, Wishes, guessed_test
-from agents_manager.cli.render import Line, title
+from agents_manager.cli.init_interview import Asker, Wishes
+from agents_manager.cli.render import Line, Tone, one_line, title
 from agents_manager.cli.session import Desk
 from agents_manager.errors import Conflict, NoSandbox, NotConsented, NotTrusted
 
 if TYPE_CHECKING:
+    from agents_manager.cli.init_checks import Decision
     from agents_manager.domain.task import Project
 
 AGENT = "defaultAgentType"
-INSTRUCTIONS = """\
-# For agents
-
-What every agent should know about this project: how it is built and tested, what it looks like,
-what not to touch.
-"""
+LEFT_OUT = 3
+"""The exit code if not everything that was suggested was saved."""
 TASK = 'am task create "Say hello in the README" --pipeline simple --start'
 
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path, file_okay=False), default=".")
 @click.option("--agent", help="Who works at its tasks; as your own settings say unless given.")
-@click.option(
-    "--test", metavar="COMMAND", help='How it is tested; guessed unless given, "" if not.'
-)
+@click.option("--test", metavar="COMMAND", help='The only check, saved as it is; "" for none.')
+@click.option("--no-try", is_flag=True, help="Save proposals without running them.")
 @click.option("--register/--no-register", default=None, help="Also: am project add.")
 @click.option("--base-branch", help="Where work is merged to; the current branch unless given.")
 @click.option("--name", help="What to call it; the folder's name unless given.")
-@click.option("--yes", is_flag=True, help="Take what would be offered, without being asked.")
+@click.option("--yes", is_flag=True, help="Take what is suggested and passes, without asking.")
 @session.command
-async def init(desk: Desk, path: Path, yes: bool, **said: Any) -> None:
-    """Make .agents-manager with a configuration and instructions to begin with.
+async def init(desk: Desk, path: Path, yes: bool, no_try: bool, **said: Any) -> None:
+    """Create .agents-manager with a configuration and instructions to begin with.
 
-    At a terminal it asks for what is not given: the agent, the command that tests the project, and
-    whether to register it, which allows that command to run. Without a terminal it never asks.
-    What is there already is left alone.
+    Recognises the tools of the repository, proposes set-up and checks, and runs them once on the
+    base commit before anything is saved. At a terminal it asks for what is not given. Without a
+    terminal it never asks, and runs commands of the repository only with --yes. Existing files are
+    left alone, but a configuration without set-up and checks gets them. The exit code is 3 if --yes
+    left out a proposal.
     """
     from agents_manager.cli import interview
+    from agents_manager.flow import tasks
 
     top, branch = await desk.services.workspaces.validate(Path.cwd() / path)
-    known = await desk.read(lambda tx: tx.projects.by_path(str(top)))
+    known = await tasks.registered(desk.services, top)
     written = _written(top)
     wishes = Wishes(**said)
     _refuse_other(top, written, wishes)
     if wishes.agent and written is None:
         desk.services.agents.get(wishes.agent, None)
-    if yes or (interview.possible() and not desk.output.as_json):
-        asker = Asker(desk, top, branch, ask=not yes)
+    asks = not yes and interview.possible() and not desk.output.as_json
+    asker = Asker(desk, top, branch, ask=asks)
+    if yes or asks:
         wishes = await asker.complete(wishes, written=written is not None, known=known is not None)
-    made = _make(top, wishes)
+    base = known.base_branch if known else wishes.base_branch or branch
+    decision = None
+    if written is None or (_is_unchecked(written) and wishes.test is None and (yes or asks)):
+        decision = await _decide(desk, top, base, wishes.test, yes=yes, asks=asks, tries=not no_try)
+    if (yes or asks) and known is None:
+        wishes = asker.register(wishes)
+    made = _make(top, wishes, written, decision)
     if wishes.register and known is None:
         known = await _register(desk, top, wishes)
     steps = await asyncio.to_thread(_next, desk, top, known, made)
     document = {
         "repository": top,
-        "base_branch": known.base_branch if known else wishes.base_branch or branch,
+        "base_branch": known.base_branch if known else base,
         "made": made,
         "project": known.name if known else None,
+        **(decision.document() if decision else {}),
         "next": steps,
     }
-    desk.output.show(document, lambda: [*_done(top, made, known), *_shown(steps)])
+    desk.output.show(document, lambda: [*_done(top, made, known, decision), *_shown(steps)])
+    if yes and decision and decision.left_out:
+        raise click.exceptions.Exit(LEFT_OUT)
+
+
+async def _decide(
+    desk: Desk, top: Path, base: str, test: str | None, *, yes: bool, asks: bool, tries: bool
+) -> "Decision":
+    """Returns the set-up and checks to save."""
+    from agents_manager.cli import init_checks
+    from agents_manager.scm import commits
+    from agents_manager.scm.git import Place, common_dir
+
+    if test is not None:
+        return init_checks.by_option(test)
+    commit = await commits.tip_or_refuse(Place(git_dir=await common_dir(top)), base)
+    chooser = init_checks.CheckChooser(desk, top, commit, base, ask=asks, tries=tries)
+    return await (chooser.decide() if yes or asks or not tries else chooser.propose())
 
 
 def _config_file(top: Path) -> Path:
@@ -90,6 +114,12 @@ def _written(top: Path) -> Mapping[str, Any] | None:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
+def _is_unchecked(written: Mapping[str, Any]) -> bool:
+    """Returns whether a readable configuration has neither set-up nor checks, for example because
+    none of the proposals passed when it was made."""
+    return bool(written) and not written.get("setup") and not written.get("checks")
+
+
 def _refuse_other(top: Path, written: Mapping[str, Any] | None, wishes: Wishes) -> None:
     """What is there is left alone; who asks for something else is told how to change it."""
     if written is None:
@@ -106,24 +136,36 @@ def _refuse_other(top: Path, written: Mapping[str, Any] | None, wishes: Wishes) 
             )
 
 
-def _make(top: Path, wishes: Wishes) -> list[Path]:
+def _make(
+    top: Path, wishes: Wishes, written: Mapping[str, Any] | None, decision: "Decision | None"
+) -> list[Path]:
+    """Writes the files that are missing, and what was decided into a configuration without checks;
+    returns the files that it wrote."""
+    from agents_manager.settings import PLACEHOLDER
+
     config = _config_file(top)
-    wanted = {
-        config: json.dumps(_config(top, wishes), indent=2) + "\n",
-        config.with_name("instructions.md"): INSTRUCTIONS,
-    }
-    made = [file for file in wanted if not file.exists()]
-    for file in made:
+    instructions = config.with_name("instructions.md")
+    wanted: dict[Path, str] = {}
+    if written is None:
+        wanted[config] = _json(_config(wishes, decision))
+    elif decision and decision.plans:
+        wanted[config] = _json({**written, **decision.config()})
+    if not instructions.exists():
+        wanted[instructions] = PLACEHOLDER
+    for file, text in wanted.items():
         file.parent.mkdir(exist_ok=True)
-        file.write_text(wanted[file], encoding="utf-8")
-    return made
+        file.write_text(text, encoding="utf-8")
+    return list(wanted)
 
 
-def _config(top: Path, wishes: Wishes) -> dict[str, Any]:
-    command = guessed_test(top) if wishes.test is None else wishes.test
-    checks = {"test": {"command": command}} if command else {}
+def _json(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _config(wishes: Wishes, decision: "Decision | None") -> dict[str, Any]:
     agent = {AGENT: wishes.agent} if wishes.agent else {}
-    return {**agent, "defaultPipeline": "feature", "pipelineByType": {}, "checks": checks}
+    checks: dict[str, Any] = decision.config() if decision else {"checks": {}}
+    return {**agent, "defaultPipeline": "feature", "pipelineByType": {}, **checks}
 
 
 async def _register(desk: Desk, top: Path, wishes: Wishes) -> "Project":
@@ -153,7 +195,10 @@ def _lacking(desk: Desk, project: "Project") -> list[str]:
     """What the agent needs before it can work."""
     from agents_manager.flow import agents
 
-    name, called = desk.services.configs.of(project).default_agent, shlex.quote(project.name)
+    config, called = desk.services.configs.of(project), shlex.quote(project.name)
+    if agents.changes(project, config):
+        return [f"am project trust {called}"]
+    name = config.default_agent
     try:
         agent = agents.trusted_agent(desk.services, name, project)
     except NotTrusted:
@@ -168,14 +213,29 @@ def _lacking(desk: Desk, project: "Project") -> list[str]:
     return [*steps, f"am agent doctor {name}"] if agent.diagnose().missing else steps
 
 
-def _done(top: Path, made: Sequence[Path], known: "Project | None") -> list[Line]:
-    lines = [Line(f"Made {file}") for file in made]
+def _done(
+    top: Path, made: Sequence[Path], known: "Project | None", decision: "Decision | None"
+) -> list[Line]:
+    lines = [Line(f"Wrote {file}") for file in made]
     if not made:
         lines = [Line(f"{_config_file(top).parent} is there already, and was left alone.")]
+    left_out: Mapping[str, str] = decision.left_out if decision else {}
+    for why in dict.fromkeys(left_out.values()):
+        names = ", ".join(name for name in left_out if left_out[name] == why)
+        lines.append(Line(f"Left out: {names} ({one_line(why).rstrip('.')})", Tone.URGENT))
+    if decision and decision.has_failures:
+        lines.append(Line(_later(decision)))
     if known is not None:
         text = f'Registered as "{known.name}"; work is merged to {known.base_branch}.'
         lines.append(Line(text))
     return lines
+
+
+def _later(decision: "Decision") -> str:
+    """Returns how to add what was left out."""
+    if decision.plans:
+        return "To add a check later: am config set checks.NAME.command COMMAND"
+    return 'When the cause is fixed, run "am init --yes" again.'
 
 
 def _shown(steps: Sequence[str]) -> list[Line]:

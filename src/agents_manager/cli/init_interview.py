@@ -16,14 +16,6 @@ if TYPE_CHECKING:
 FIRST = "claude-code"
 SCRIPTED = "scripted"
 USUAL = ("main", "master", "trunk", "develop")
-TESTS = {
-    "package.json": "npm test",
-    "pyproject.toml": "python -m pytest",
-    "Cargo.toml": "cargo test",
-    "go.mod": "go test ./...",
-    "pom.xml": "mvn -q test",
-}
-"""How a project is tested, by a file that tells what it is made with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +42,18 @@ class Asker:
         """`written`: the configuration is there, and `known`: it is registered; neither is asked
         about then."""
         if not written:
-            agent = wishes.agent or await self._agent()
-            test = self._test() if wishes.test is None else wishes.test
-            wishes = replace(wishes, agent=agent, test=test)
+            wishes = replace(wishes, agent=wishes.agent or await self._agent())
         if known:
             return wishes
-        register = self._register() if wishes.register is None else wishes.register
-        base = wishes.base_branch or (await self._base() if register else None)
-        return replace(wishes, register=register, base_branch=base)
+        return replace(wishes, base_branch=wishes.base_branch or await self._base())
+
+    def register(self, wishes: Wishes) -> Wishes:
+        """Asks whether to register the project, unless an option said it."""
+        if wishes.register is not None:
+            return wishes
+        question = "Register the project? Its commands may run then."
+        said = click.confirm(question, default=True, err=True) if self.ask else True
+        return replace(wishes, register=said)
 
     async def _agent(self) -> str:
         from agents_manager.cli import answering
@@ -77,15 +73,6 @@ class Asker:
                 return answering.pick(self._text("Number or name", "1"), names)
             except InvalidAnswer as error:
                 self._say(error.message)
-
-    def _test(self) -> str:
-        guess = guessed_test(self.top)
-        said = self._text('Which command tests it? ("none" for none)', guess or "none")
-        return "" if said == "none" else said
-
-    def _register(self) -> bool:
-        question = "Register the project? Its commands may run then."
-        return click.confirm(question, default=True, err=True) if self.ask else True
 
     async def _base(self) -> str | None:
         """Asked where another branch than the one that is checked out is likelier."""
@@ -108,10 +95,6 @@ class Asker:
     def _say(self, text: str) -> None:
         if self.ask:
             self.desk.output.say(text)
-
-
-def guessed_test(top: Path) -> str | None:
-    return next((command for file, command in TESTS.items() if (top / file).exists()), None)
 
 
 def _order(one: "Examined") -> tuple[bool, bool, str]:

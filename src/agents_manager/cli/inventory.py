@@ -16,8 +16,8 @@ DATABASES = ("agents-manager.db", "engine.db")
 OURS = frozenset(
     {
         *(".trash", "address", "agents", "backups", "checks", "config.json", "gc.lock", "host-id"),
-        *("host.lock", "jobs", "lease", "projects", "push.pem", "setup", "token", "worktrees"),
-        *("demo", background.SECRETS, background.LOG),
+        *("host.lock", "jobs", "lease", "ports", "projects", "push.pem", "setup", "token"),
+        *("worktrees", "demo", background.SECRETS, background.LOG),
     }
 )
 """In a data directory. What else lies there is somebody's, and stays."""

@@ -44,7 +44,7 @@ class Output:
         if terminal():
             render.to_terminal(blocks)
         else:
-            click.echo(render.to_text(blocks))
+            click.echo(render.to_text(blocks, render.pipe_width()))
 
     def say(self, message: str) -> None:
         click.echo(render.clean(message), err=True)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from agents_manager.cli import arguments, session
+from agents_manager.cli import arguments, consenting, session
 from agents_manager.cli.output import terminal
 from agents_manager.cli.render import Block, Line, Tone, one_line, short
 from agents_manager.cli.session import Desk
@@ -12,6 +12,7 @@ from agents_manager.errors import GitError, InvalidInput
 
 if TYPE_CHECKING:
     from agents_manager.flow.prompts import Answered
+    from agents_manager.flow.unmerged import Consent
     from agents_manager.flow.views import InboxItem
 
 DELAY = click.option(
@@ -71,6 +72,7 @@ async def show(desk: Desk, prompt: str, with_diff: bool) -> None:
 @click.option("--answers", type=click.File("rb"), metavar="FILE|-", help="The answer as JSON.")
 @KEEP
 @DELAY
+@consenting.options
 @session.command
 async def answer(
     desk: Desk,
@@ -81,6 +83,7 @@ async def answer(
     answers: BinaryIO | None,
     keep: bool,
     delay: float,
+    consent: "Consent",
 ) -> None:
     """Answer a question. Without an option it is asked here, question by question."""
     from agents_manager.cli import answering, interview
@@ -105,8 +108,12 @@ async def answer(
         raw = answering.from_options(item.prompt, option, text)
     else:
         raw = interview.ask(item.prompt, await _statistics(desk, item))
-    done = await prompts.answer(
-        desk.services, item.prompt.id, raw, desk.actor, delay_s=delay, keep=keep
+    s, actor = desk.services, desk.actor
+    done = await consenting.ask(
+        lambda agreed: prompts.answer(
+            s, item.prompt.id, raw, actor, delay_s=delay, keep=keep, consent=agreed
+        ),
+        consent,
     )
     await show_answered(desk, done)
 

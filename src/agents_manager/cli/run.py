@@ -1,5 +1,8 @@
 """`am run`: the work of agents."""
 
+import asyncio
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,16 +12,22 @@ from agents_manager.cli import arguments, completing, session
 from agents_manager.cli.prompt import show_diff
 from agents_manager.cli.render import Line, one_line, short
 from agents_manager.cli.session import Desk
-from agents_manager.errors import InvalidInput
+from agents_manager.errors import Conflict, InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from agents_manager.domain.ids import RunId
     from agents_manager.domain.run import Run
     from agents_manager.domain.task import Project, Task
     from agents_manager.flow.ports import Tx
 
 MAX_COMPLAINTS = 16 * 1024
+STOP_PATIENCE_S = 60.0
+
+
+class RunStillStops(Conflict):
+    """A run was told to stop, and has not yet."""
 
 
 @click.group()
@@ -64,12 +73,16 @@ async def show(desk: Desk, run: str, with_prompt: bool) -> None:
         shown = {"run": found.id, "system_prompt": system, "prompt": first, "repairs": later}
         desk.output.show(shown, lambda: pages.told(system, first, later))
     else:
-        from agents_manager.flow.runs import checking, handoffs, mirrors
+        from agents_manager.flow.runs import checking, handoffs, left_out, mirrors, refusals
 
         await mirrors.bring(desk.services, found)
         rounds = checking.of_run(desk.services, found.id)
         note = await desk.read(lambda tx: handoffs.of_run(tx, found))
-        desk.output.show(found, lambda: pages.page(found, task.title, rounds, note))
+        products = await desk.read(lambda tx: left_out.find(tx, found))
+        blocked = await desk.read(lambda tx: refusals.find(tx, found))
+        desk.output.show(
+            found, lambda: pages.page(found, task.title, rounds, note, products, blocked)
+        )
 
 
 @run.command()
@@ -104,14 +117,34 @@ async def checks(desk: Desk, run: str) -> None:
 @arguments.run
 @session.command
 async def stop(desk: Desk, run: str) -> None:
-    """Stop a run; its task stays where it is, and a person is asked how to go on."""
+    """Stop a run and wait until it has stopped.
+
+    Its task stays where it is, and a person is asked how to continue. Without a running server, the
+    run is stopped when one is started.
+    """
     from agents_manager.flow import tasks
 
     stopping = await tasks.stop_run(desk.services, run, desk.actor)
+    ended = await _ended(desk, stopping.run.id) if desk.has_engine() else None
+    shown = replace(stopping, run=ended) if ended else stopping
     name = f'"{one_line(stopping.task.title)}"'
-    text = f"Stopping run {short(stopping.run.id)} of {name}."
-    desk.output.show(stopping, lambda: [Line(text)])
+    text = f"{'Stopped' if ended else 'Stopping'} run {short(stopping.run.id)} of {name}."
+    desk.output.show(shown, lambda: [Line(text)])
     await desk.say_if_idle(stopping.task.id)
+
+
+async def _ended(desk: Desk, run_id: "RunId") -> "Run":
+    """The run, once none of its processes is left."""
+    deadline = time.monotonic() + STOP_PATIENCE_S
+    while time.monotonic() < deadline:
+        found = await desk.read(lambda tx: tx.runs.get(run_id))
+        if not found.status.live:
+            return found
+        await asyncio.sleep(0.1)
+    raise RunStillStops(
+        f"Run {run_id} has not stopped within {STOP_PATIENCE_S:.0f} s. The order stands; see what"
+        f" holds it up: am doctor, and am run show {short(run_id)}"
+    )
 
 
 @run.command()

@@ -12,7 +12,10 @@ from agents_manager.cli.session import Desk
 if TYPE_CHECKING:
     from agents_manager.domain.schedule import Schedule
 
-WORDS = ("title", "objective", "pipeline", "type", "priority", "size", "complexity")
+WORDS = (
+    *("title", "objective", "pipeline", "type", "priority", "size", "complexity"),
+    *("agent", "model"),
+)
 ENDS = ("until", "most")
 KEPT = ("name", "rule", "zone", *ENDS, "start", "project")
 schedule_argument = click.argument("schedule", shell_complete=completing.schedules)
@@ -36,6 +39,8 @@ def _words(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--complexity"),
         click.option("--tag", "tags", multiple=True, help="May be given several times."),
         click.option("--criterion", "criteria", multiple=True, help="When one is done."),
+        arguments.agent_option,
+        arguments.model_option,
         click.option("--zone", help="Such as Europe/Berlin; that of this machine unless given."),
         click.option("--until", type=times.Moment(), metavar="TIME", help="No task after this."),
         click.option("--times", "most", type=click.IntRange(min=1), help="So many tasks in all."),

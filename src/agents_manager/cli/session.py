@@ -59,13 +59,23 @@ class Desk:
         here = Path.cwd()
         projects = await self.read(lambda tx: tx.projects.all())
         around = [p for p in projects if here.is_relative_to(p.path)]
-        return max(around, key=lambda p: len(p.path), default=None)
+        if around or not projects:
+            return max(around, key=lambda p: len(p.path), default=None)
+        return await self._project_of_worktree(here)
+
+    async def _project_of_worktree(self, here: Path) -> "Project | None":
+        """Return the project that the current folder is another worktree of."""
+        from agents_manager.flow import tasks
+
+        if not any((folder / ".git").is_file() for folder in (here, *here.parents)):
+            return None
+        return await tasks.registered(self.services, here)
 
     async def say_if_idle(self, task_id: "TaskId") -> None:
         """Work was left for an engine, and none is there to do it."""
         if self.has_engine():
             return
-        if await self.read(lambda tx: tx.effects.open(task_id)):
+        if await self.read(lambda tx: tx.effects.open(task_id) or tx.tasks.get(task_id).starts_at):
             self.output.say(IDLE)
 
     async def need_engine_to_stop(self, task_ids: "Iterable[TaskId]") -> None:

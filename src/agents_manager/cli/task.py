@@ -15,7 +15,6 @@ from agents_manager.cli import (
     task_files,
     times,
 )
-from agents_manager.cli.render import Block
 from agents_manager.cli.session import Desk
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
 
@@ -42,6 +41,7 @@ for command in (moves.start, moves.move, moves.cancel, moves.grant):
     task.add_command(command)
 for command in (task_edit.edit, task_edit.delete, task_edit.why, task_edit.retry_hook):
     task.add_command(command)
+task.add_command(task_edit.restore_check)
 for command in (race.race, race.compare, race.pick):
     task.add_command(command)
 for command in (task_files.export, task_files.import_, task_files.clean):
@@ -70,6 +70,8 @@ for command in (task_files.export, task_files.import_, task_files.clean):
     shell_complete=completing.tasks,
     help="Several times.",
 )
+@arguments.agent_option
+@arguments.model_option
 @race.agents_option
 @race.judge_option
 @click.option("--start", is_flag=True, help="Start it at once.")
@@ -92,12 +94,15 @@ async def create(
     **fields: Any,
 ) -> None:
     """Create a task."""
-    from agents_manager.flow import racing, tasks
+    from agents_manager.flow import agents as agents_
+    from agents_manager.flow import later, racing, tasks
 
     if start and fields["at"]:
         raise click.UsageError("Give --start or --at, not both.")
     if judge is not None and agents is None:
         raise click.UsageError("A --judge picks among --agents; give these, too.")
+    if agents is not None and (fields["agent"] or fields["model"]):
+        raise click.UsageError("Give --agent for one agent or --agents for several, not both.")
     new = tasks.NewTask(
         title=title,
         description=files.one_of(description, description_file) or "",
@@ -111,19 +116,28 @@ async def create(
         acceptance_criteria=fields["criteria"],
         dependencies=fields["depends_on"],
         pipeline=fields["pipeline"],
+        agent=fields["agent"],
+        model=fields["model"],
     )
     s, chosen, actor = desk.services, await desk.project(project), desk.actor
+    several = () if agents is None else race.several(agents)
+    if start:
+        named = [fields["agent"]] if fields["agent"] else []
+        names = named + [one.agent for one in several]
+        agents_.check_startable(s, chosen, names)
     if agents is None:
         made = await tasks.create(s, chosen, new, actor)
     else:
-        several, judging = race.several(agents), race.judging(judge)
+        judging = race.judging(judge)
         made = await racing.create(s, chosen, new, several, judging, actor)
     if start:
         try:
-            await tasks.move(desk.services, made.id, desk.actor)
+            started = await later.start(desk.services, made.id, desk.actor)
         except TransitionRefused as error:
             why = f"Task {made.id} was created, but not started: {error.message}"
             raise TransitionRefused(why, error.details) from None
+        await moves.show_started(desk, started, "Created")
+        return
     await moves.show_result(desk, made.id, "Created")
 
 
@@ -201,7 +215,8 @@ async def show(desk: Desk, task: str) -> None:
 
     def read(tx: "Tx") -> "tuple[TaskView, list[Logged]]":
         view = views.task(tx, desk.services, task, desk.actor)
-        return view, _all_events(tx, view.task.id, 0)[-LATEST_EVENTS:]
+        events = [e for e in _all_events(tx, view.task.id, 0) if e.category != pages.TOOL]
+        return view, events[-LATEST_EVENTS:]
 
     view, latest = await desk.read(read)
     desk.output.show(view, lambda: pages.page(view, latest))
@@ -222,8 +237,9 @@ async def history(desk: Desk, task: str) -> None:
 @arguments.task
 @click.option("--after", type=click.IntRange(min=0), default=0, metavar="SEQ")
 @click.option("--follow", "-f", is_flag=True, help="Go on as things happen, until Ctrl-C.")
+@click.option("--tools", is_flag=True, help="Show each call of a tool on its own line.")
 @session.command
-async def events(desk: Desk, task: str, after: int, follow: bool) -> None:
+async def events(desk: Desk, task: str, after: int, follow: bool, tools: bool) -> None:
     """Show what happened to a task."""
     from agents_manager.cli.pages import task as pages
 
@@ -231,7 +247,7 @@ async def events(desk: Desk, task: str, after: int, follow: bool) -> None:
         raise click.UsageError("--follow never ends, so it has no JSON document; use --after SEQ.")
     found = await desk.read(lambda tx: tx.tasks.find(task))
     entries = await desk.read(lambda tx: _all_events(tx, found.id, after))
-    desk.output.show(entries, lambda: _page(entries))
+    desk.output.show(entries, lambda: list(pages.event_lines(entries, tools=tools)))
     if not follow:
         return
     last = entries[-1].seq if entries else after
@@ -239,13 +255,7 @@ async def events(desk: Desk, task: str, after: int, follow: bool) -> None:
         news = await desk.read(lambda tx, last=last: _all_events(tx, found.id, last))
         if news:
             last = news[-1].seq
-            desk.output.page(pages.event_lines(news))
-
-
-def _page(entries: "list[Logged]") -> "list[Block]":
-    from agents_manager.cli.pages import task as pages
-
-    return list(pages.event_lines(entries))
+            desk.output.page(pages.event_lines(news, tools=tools))
 
 
 def _all_events(tx: "Tx", task_id: "TaskId", after: int) -> "list[Logged]":

@@ -11,6 +11,7 @@ from agents_manager.cli.session import Desk
 if TYPE_CHECKING:
     from agents_manager.flow.removal import Deleted
 
+OPTIONAL = ("agent", "model")
 LISTS = {"tags": "tags", "criteria": "acceptance_criteria", "dependencies": "dependencies"}
 KEPT = "The run that is going on keeps the words it was given."
 
@@ -34,7 +35,9 @@ KEPT = "The run that is going on keeps the words it was given."
     shell_complete=completing.tasks,
     help="These instead of those it has.",
 )
-@click.option("--clear", multiple=True, type=click.Choice(list(LISTS)), help="Leave none.")
+@arguments.agent_option
+@arguments.model_option
+@click.option("--clear", multiple=True, type=click.Choice([*LISTS, *OPTIONAL]), help="Leave none.")
 @click.option("--expect-version", type=int, help="Refuse if it was changed since.")
 @session.command
 async def edit(
@@ -50,14 +53,16 @@ async def edit(
 
     lists = {"tags": given["tags"], "criteria": given["criteria"]}
     lists["dependencies"] = given["depends_on"]
-    if any(lists[name] for name in clear):
-        raise click.UsageError(f"Give --clear {clear[0]} or what it shall hold, not both.")
-    words = ("title", "objective", "priority", "size", "complexity")
+    values = {**lists, **{name: given[name] for name in OPTIONAL}}
+    if both := [name for name in clear if values[name]]:
+        raise click.UsageError(f"Give --clear {both[0]} or what it shall hold, not both.")
+    words = ("title", "objective", "priority", "size", "complexity", *OPTIONAL)
     changes = {name: given[name] for name in words}
     changes["type"] = given["type_"]
     changes["description"] = files.one_of(given["description"], description_file)
     changes |= {LISTS[name]: value for name, value in lists.items() if value or name in clear}
     changes = {name: value for name, value in changes.items() if value is not None}
+    changes |= {name: None for name in clear if name in OPTIONAL}
     if not changes:
         raise click.UsageError("Say what to change, for instance --title or --priority.")
     edited = await edits.edit(
@@ -126,3 +131,16 @@ async def retry_hook(desk: Desk, task: str, effect: str | None) -> None:
     text = f"{row.kind} will be performed again (attempt {row.attempt})."
     desk.output.show(row, lambda: [Line(text)])
     await desk.say_if_idle(row.task_id)
+
+
+@click.command("restore-check")
+@arguments.task
+@click.argument("check")
+@session.command
+async def restore_check(desk: Desk, task: str, check: str) -> None:
+    """Run a skipped check of a task again."""
+    from agents_manager.flow import check_decisions
+
+    decided = await check_decisions.restore(desk.services, task, check, desk.actor)
+    text = f'Check "{check}" runs again, from the next run of the task on.'
+    desk.output.show(decided, lambda: [Line(text)])

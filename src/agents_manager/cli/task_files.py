@@ -1,15 +1,16 @@
 """The commands of `am task` for what lies in files: its document, and its workspace."""
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 import click
 
-from agents_manager.cli import arguments, files, session
+from agents_manager.cli import arguments, files, session, times
 from agents_manager.cli.render import Line, counted, one_line, short
 from agents_manager.cli.session import Desk
 
 if TYPE_CHECKING:
+    from agents_manager.domain.ids import TaskId
     from agents_manager.domain.issue import State
     from agents_manager.domain.task import Task
 
@@ -64,6 +65,8 @@ async def export(desk: Desk, task: str, told: str) -> None:
     help="Only this one; may be repeated.",
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be made.")
+@click.option("--start", is_flag=True, help="Start the tasks that are made.")
+@click.option("--at", type=times.Moment(), metavar="TIME", help="Start them at this time.")
 @session.command
 async def import_(
     desk: Desk,
@@ -74,13 +77,14 @@ async def import_(
     labels: tuple[str, ...],
     state: "State | None",
     numbers: tuple[int, ...],
-    dry_run: bool,
+    **how: Any,
 ) -> None:
     """Create tasks from a file: a Markdown list, a CSV list, or what "am task export" printed, JSON
     or the Markdown file of a task; or from the issues of a repository on GitHub.
 
-    All of them are made or none, and none is started. What was made of a title in a file of this
-    name, or of an issue, is not made again.
+    All of them are made or none, and none is started without --start or --at. Tasks with open
+    dependencies start when these are finished. What was made of a title in a file of this name, or
+    of an issue, is not made again.
     """
     from agents_manager.cli.pages import imported
     from agents_manager.domain import issue
@@ -92,16 +96,22 @@ async def import_(
         raise click.UsageError("--label, --state and --issue are for --github.")
     if github is not None and told:
         raise click.UsageError("--format is for files.")
+    if how["start"] and how["at"] is not None:
+        raise click.UsageError("Give --start or --at, not both.")
+    starting = importing.Starting(how["at"]) if how["start"] or how["at"] else None
+    dry_run: bool = how["dry_run"]
     s, actor, of = desk.services, desk.actor, await desk.project(project)
     if file is not None:
         text, name = files.text(file), files.name(file)
         kind = importing.Format(told or _format(text, name))
         done = await importing.import_(
-            s, of, text, actor, format=kind, source=name, dry_run=dry_run
+            s, of, text, actor, format=kind, source=name, dry_run=dry_run, starting=starting
         )
     else:
         wanted = issue.wanted(github or None, numbers, labels, state)
-        done = await importing.import_issues(s, of, wanted, actor, dry_run=dry_run)
+        done = await importing.import_issues(
+            s, of, wanted, actor, dry_run=dry_run, starting=starting
+        )
     skipped = "checked off" if file else "are pull requests"
     desk.output.show(done, lambda: imported.page(done, skipped))
     for item in done.items:
@@ -113,6 +123,8 @@ async def import_(
             desk.output.say(
                 f'{told}; "am knowledge migrate {short(item.task_id)}" shows its fields.'
             )
+    if starting is not None and (ids := [one.task_id for one in done.items if one.start]):
+        await desk.say_if_idle(cast("TaskId", ids[0]))
 
 
 def _format(text: str, name: str) -> str:

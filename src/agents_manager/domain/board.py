@@ -34,6 +34,18 @@ class TaskRow:
     status: str
     version: int
     updated_at: datetime
+    starts_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """A task that another one depends on."""
+
+    task_id: TaskId
+    """The task that depends on it."""
+    id: TaskId
+    title: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +132,12 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
+class CardDependency:
+    id: TaskId
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class CardPrompt:
     id: PromptId
     type: PromptType
@@ -180,6 +198,12 @@ class Card:
     tags: Sequence[str]
     version: int
     updated_at: datetime
+    starts_at: datetime | None
+    """When the engine starts it, or since when it has waited for its dependencies; None: a person
+    starts it."""
+    waits_for: Sequence[CardDependency]
+    """The first of the unfinished tasks that it waits for."""
+    waits_for_total: int
     mover: str
     """The kind of who moves it next."""
     prompt: CardPrompt | None

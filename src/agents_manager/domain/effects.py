@@ -24,6 +24,8 @@ class StopAgent(Value):
     """The transition to make once the run is proven gone."""
     force: bool = False
     reason: str | None = None
+    payload: Mapping[str, Any] | None = None
+    """What the history of that move says."""
     by: str
 
 
@@ -99,6 +101,22 @@ class RunChecks(Value):
     kind: Literal["run_checks"] = "run_checks"
 
 
+class RecheckRun(Value):
+    """Runs the checks of an ended run again, without its agent."""
+
+    kind: Literal["recheck_run"] = "recheck_run"
+    run_id: str
+
+
+class HandOver(Value):
+    """Hands the commits on the branch over to a review, as a person chose in a question."""
+
+    kind: Literal["hand_over"] = "hand_over"
+    prompt_id: str
+    with_checks: bool
+    """Whether the project's checks run first. The search for secrets always does."""
+
+
 class Notify(Value):
     kind: Literal["notify"] = "notify"
     title: str
@@ -112,6 +130,12 @@ class Notify(Value):
 
 class DeleteWorktree(Value):
     kind: Literal["delete_worktree"] = "delete_worktree"
+
+
+class RemoveWorkspace(Value):
+    """Removes the workspaces of a task that is finished."""
+
+    kind: Literal["remove_workspace"] = "remove_workspace"
 
 
 class PluginHook(Value):
@@ -136,14 +160,26 @@ Effect = Annotated[
     | SettleRace
     | TakePart
     | RunChecks
+    | RecheckRun
+    | HandOver
     | Notify
     | DeleteWorktree
+    | RemoveWorkspace
     | PluginHook,
     Field(discriminator="kind"),
 ]
 EFFECT: TypeAdapter[Effect] = TypeAdapter(Effect)
 
-InRepository = CreateTaskBranch | JoinParts | SettleRace | TakePart | RunChecks | DeleteWorktree
+InRepository = (
+    CreateTaskBranch
+    | JoinParts
+    | SettleRace
+    | TakePart
+    | RunChecks
+    | RecheckRun
+    | HandOver
+    | DeleteWorktree
+)
 OfPulls = PushAndCreatePr | CreateFinalPr | MergePr | MirrorReview | LookAtPull
 
 HOOK_POLICIES: dict[str, Policy] = {
@@ -194,7 +230,7 @@ HOOK_PARAMS: Mapping[str, type[BaseModel]] = {
     "start_phase_agent": StartParams,
 }
 
-BESIDE = frozenset({"notify", "mirror_review", "look_at_pull", "note_on_issue"})
+BESIDE = frozenset({"notify", "mirror_review", "look_at_pull", "note_on_issue", "remove_workspace"})
 """No move of the task, and no person, waits for these."""
 OUT_OF_LINE = frozenset({"stop_agent", *BESIDE})
 """Performed at once and waited for by nobody; every other effect of a task keeps its order."""

@@ -23,6 +23,7 @@ MAX_TAG = 50
 MAX_CRITERIA = 100
 MAX_CRITERION = 2_000
 MAX_DEPENDENCIES = 100
+MAX_NAME = 200
 SHOWN = 60
 
 
@@ -105,6 +106,17 @@ def _criterion(value: str) -> str:
     return criterion
 
 
+def _name(value: str | None) -> str | None:
+    """A name that may be left out."""
+    if value is None:
+        return None
+    check_text(value)
+    name = value.strip()
+    if len(name) > MAX_NAME or len(name.splitlines()) > 1:
+        raise ValueError(f"one line of at most {MAX_NAME} characters")
+    return name or None
+
+
 def _dependencies(values: Sequence[str]) -> tuple[str, ...]:
     if len(values) > MAX_DEPENDENCIES:
         raise ValueError(f"at most {MAX_DEPENDENCIES}")
@@ -123,6 +135,10 @@ _RULES: Mapping[str, Callable[[Any], Any]] = {
     "tags": _each(_tag, MAX_TAGS),
     "acceptance_criteria": _each(_criterion, MAX_CRITERIA),
     "dependencies": _dependencies,
+    "agent": _name,
+    "model": _name,
 }
 
 EDITABLE = (*_RULES, "type")
+OPTIONAL = ("agent", "model")
+"""Fields that can be None."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from agents_manager.domain import fences, form, json_schema, strict_json
+from agents_manager.domain import fences, form, json_schema, outcome_hint, strict_json
 from agents_manager.domain import payload as payloads
-from agents_manager.domain.pipeline import OUTCOME_ALIASES, PromptType, faults
+from agents_manager.domain.pipeline import BROUGHT, OUTCOME_ALIASES, PromptType, faults
 from agents_manager.domain.race import JUDGED, Judgement
 from agents_manager.domain.stages.table import STAGES
 from agents_manager.domain.value import Lenient
@@ -157,16 +157,19 @@ class _Block:
 
 
 def read_markers(text: str, offered: Sequence[str], known: Mapping[str, Outcome]) -> Reading:
-    """The one outcome block of a final message, validated against the registry."""
+    """The one outcome of a final message, validated against the registry. A block that is repeated
+    says it once."""
     blocks, rest = _blocks(text)
     if not blocks:
-        return Nothing()
-    if len(blocks) > 1:
-        names = ", ".join(b.name for b in blocks[:5]) + (", …" if len(blocks) > 5 else "")
+        return unreadable(text, offered, known) or Nothing()
+    different = list(dict.fromkeys(_Block(b.name, b.body and b.body.strip()) for b in blocks))
+    if len(different) > 1:
+        names = ", ".join(b.name for b in different[:5]) + (", …" if len(different) > 5 else "")
         return Malformed(
-            f"Exactly one outcome block is expected; there were {len(blocks)} ({names})."
+            f"Exactly one outcome is expected; there were {len(different)} different blocks"
+            f" ({names})."
         )
-    block = blocks[0]
+    block = different[0]
     if block.body is None:
         return Malformed(f'The block of outcome "{block.name}" has no closing {_CLOSE}.')
     body = _unfenced(block.body)
@@ -179,6 +182,32 @@ def read_markers(text: str, offered: Sequence[str], known: Mapping[str, Outcome]
     except ValueError as error:
         return _invalid(block.name, f"is not valid JSON: {error}")
     return validate(block.name, value, offered, known, text=rest)
+
+
+def unreadable(text: str, offered: Sequence[str], known: Mapping[str, Outcome]) -> Malformed | None:
+    """Return why the text counts as a failed attempt to report an outcome, or None if nothing in it
+    looks like one."""
+    asks = [o.name for o in known.values() if o.prompt is PromptType.INFO_REQUEST]
+    names = {*offered, *asks}
+    names |= {alias for alias, name in OUTCOME_ALIASES.items() if name in names}
+    line = outcome_hint.find(text, sorted(names))
+    if line is None:
+        return None
+    return Malformed(f'This looks like an outcome, but it cannot be read as one: "{line}".')
+
+
+def question_beside(name: str, others: Sequence[str], known: Mapping[str, Outcome]) -> str | None:
+    """Return the name of a question among the other outcomes that were reported with this one, or
+    None. A report counts before other outcomes, but a question must not get lost beside it."""
+    for other in (OUTCOME_ALIASES.get(one, one) for one in others):
+        if other != name and other in known and known[other].prompt in BROUGHT:
+            return other
+    return None
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names of the outcome blocks in a message."""
+    return [block.name for block in _blocks(text)[0]]
 
 
 def without_blocks(text: str) -> str:
@@ -221,6 +250,8 @@ def validate(
     schema = outcome.payload_schema
     if schema is None:
         return Reported(canonical, None, text)
+    if outcome.payload is not None:
+        value = _without_type(value, canonical)
     if value is None:
         if outcome.payload_required:
             return Malformed(f'The outcome "{name}" needs a payload.')
@@ -234,6 +265,16 @@ def validate(
     except ValidationError as error:
         return _invalid(name, f"is not valid: {'; '.join(faults(error))}")
     return Reported(canonical, payload.model_dump(mode="json"), text)
+
+
+def _without_type(value: Any, canonical: str) -> Any:
+    """The payload without a `type` that repeats the name of its outcome. A `type` that says
+    anything else stays, and is refused like every unknown field."""
+    match value:
+        case {"type": str(said), **rest} if OUTCOME_ALIASES.get(said, said) == canonical:
+            return rest
+        case _:
+            return value
 
 
 def _invalid(name: str, fault: str) -> Malformed:

@@ -183,6 +183,11 @@ class ProposeSplit(Lenient):
     reason: str = Field(min_length=1)
     proposed_phases: tuple[ProposedPhase, ...] = Field(min_length=1, max_length=50)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, value: object) -> object:
+        return renamed(value, {"phases": "proposed_phases", "proposedPhases": "proposed_phases"})
+
 
 class Notes(Lenient):
     notes: str | None = None

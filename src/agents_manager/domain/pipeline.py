@@ -211,6 +211,13 @@ class Pipeline(Value):
     def is_final(self, status_id: str) -> bool:
         return self.status(status_id).category is Category.FINAL
 
+    def is_cancelled(self, status_id: str) -> bool:
+        """Whether tasks get to this final status only by moves that stop the agent."""
+        if not self.is_final(status_id):
+            return False
+        into = [t for t in self.transitions if t.to == status_id]
+        return bool(into) and all(any(h.type == "stop_agent" for h in t.hooks) for t in into)
+
     def awaits_human(self, status_id: str) -> bool:
         return self.status(status_id).awaits_human
 

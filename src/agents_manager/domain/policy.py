@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 _FOLDERS = frozenset(
     {
-        *(".agents-manager", ".claude", ".codex", ".gemini", ".opencode", ".qwen", ".kimi"),
-        *(".cursor", ".windsurf", ".vscode", ".idea", ".zed", ".devcontainer"),
+        *(".agents", ".agents-manager", ".claude", ".codex", ".gemini", ".opencode", ".qwen"),
+        *(".kimi", ".cursor", ".windsurf", ".vscode", ".idea", ".zed", ".devcontainer"),
         *(".husky", ".githooks", ".circleci", ".buildkite"),
     }
 )

@@ -135,10 +135,13 @@ class Choice(Value):
 
     id: str
     label: str
+    detail: str = ""
+    """What happens if it is chosen, where the label does not say it."""
     action: str
     """`transition:<id>`, `redo:<history id>`, `ask:<prompt id>`, `grant`, `rerun`,
-    `release:<history id>:<marks>`, `retry:<effect id>:<marks>`, `pick:<run id>`, `race`,
-    `send_back` or `stay`."""
+    `release:<history id>:<marks>`, `retry:<effect id>:<marks>`, `recheck:<run id>`,
+    `skip_check:<run id>:<check>`, `edit_check:<run id>`, `fix_check:<run id>`, `pick:<run id>`,
+    `race`, `hand_over:checked`, `hand_over:as_it_is`, `send_back` or `stay`."""
 
 
 class ChoicePayload(Value):
@@ -240,6 +243,11 @@ class SplitAnswer(Lenient):
     phases: tuple[ProposedPhase, ...] | None = Field(default=None, max_length=50)
     reason: str | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _other_names(cls, value: object) -> object:
+        return renamed(value, {"proposed_phases": "phases", "proposedPhases": "phases"})
+
 
 class ChoiceAnswer(Lenient):
     choice_id: str
@@ -277,13 +285,13 @@ def validate_answer(
     """The answer in canonical form, or InvalidAnswer with a line for each field that is wrong."""
     match prompt_type:
         case PromptType.INFO_REQUEST if "questions" in payload:
-            return _info_answer(NeedsInfo.model_validate(payload), _parsed(InfoAnswer, raw))
+            asked = NeedsInfo.model_validate(payload)
+            return _info_answer(asked, _parsed(InfoAnswer, _with_question(asked, raw)))
         case PromptType.INFO_REQUEST if form.is_form(payload):
             return _form_answer(payload["schema"], raw)
         case PromptType.INFO_REQUEST:
-            return _option_answer(
-                OptionsProposed.model_validate(payload), _parsed(OptionAnswer, raw)
-            )
+            proposed = OptionsProposed.model_validate(payload)
+            return _option_answer(proposed, _parsed(OptionAnswer, _with_id(proposed, raw)))
         case PromptType.REVIEW:
             return _review_answer(_parsed(ReviewAnswer, raw), agent_objects(payload))
         case PromptType.DOCUMENT_REVIEW:
@@ -382,6 +390,50 @@ def _parsed(model: type[_Answer], raw: Mapping[str, Any]) -> _Answer:
         return model.model_validate(raw)
     except ValidationError as error:
         raise InvalidAnswer("The answer does not have the right shape.", faults(error)) from None
+
+
+_FLAT = frozenset({"selectedOption", "answer", "option", "text"})
+"""Fields of an answer that does not say which question it answers."""
+
+
+def _with_question(payload: NeedsInfo, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a flat answer, such as `{"selectedOption": 0}`, as the answer to the only question."""
+    raw = _without_type(raw, "info_provided")
+    if not raw or not set(raw) <= _FLAT:
+        return raw
+    ids = [q.id for q in payload.questions]
+    if len(ids) > 1:
+        raise InvalidAnswer(
+            f"There are {len(ids)} questions, and the answer does not say which it is for. Put"
+            ' each answer into "answers" with its question_id.',
+            [f"questions: {', '.join(ids)}"],
+        )
+    return {"answers": [{"question_id": ids[0], **raw}]}
+
+
+def _with_id(payload: OptionsProposed, raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a flat answer with the id of the option instead of its number."""
+    raw = _without_type(raw, "option_selected")
+    if not raw or not set(raw) <= {"selectedOption", "answer"}:
+        return raw
+    number, text = raw.get("selectedOption"), raw.get("answer")
+    if number is None:
+        return {"text": text}
+    if type(number) is not int or not 0 <= number < len(payload.options):
+        last = len(payload.options) - 1
+        raise InvalidAnswer(
+            f"There is no option {number!r}; options are counted from 0 to {last}.",
+            [f"options: {', '.join(o.id for o in payload.options)}"],
+        )
+    return {"option_id": payload.options[number].id, "text": text}
+
+
+def _without_type(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    match raw:
+        case {"type": said, **rest} if said == name:
+            return rest
+        case _:
+            return raw
 
 
 def _info_answer(payload: NeedsInfo, answer: InfoAnswer) -> Mapping[str, Any]:

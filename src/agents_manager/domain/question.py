@@ -54,6 +54,7 @@ def question(
     *,
     work: Callable[[], Mapping[str, Any] | None],
     document: Mapping[str, Any] | None,
+    extra: Callable[[], Sequence[Choice]] = tuple,
 ) -> Ask | None:
     """What entering the status asks a person; None when there is nothing to ask."""
     status = pipeline.status(status_id)
@@ -72,7 +73,10 @@ def question(
         case PromptType.DOCUMENT_REVIEW:
             payload = document
         case PromptType.CHOICE:
-            payload = choices(pipeline, status_id, _why(fired), _evidence(fired)).model_dump()
+            offered = choices(pipeline, status_id, _why(fired), _evidence(fired))
+            first, *others = offered.choices
+            every = (first, *extra(), *others)
+            payload = offered.model_copy(update={"choices": every}).model_dump()
         case PromptType.PERMISSION | PromptType.BUDGET:
             payload = None
     return asked(status, kind, payload) if payload is not None else None
@@ -193,4 +197,4 @@ def _why(fired: Fired) -> str:
 
 def _evidence(fired: Fired) -> str:
     payload = fired.payload or {}
-    return str(payload.get("output") or payload.get("error_class") or "")
+    return str(payload.get("output") or "")

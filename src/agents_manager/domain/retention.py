@@ -14,6 +14,8 @@ class Retention:
     snapshots_days: int | None
     engine_days: int | None
     backups_days: int | None
+    setup_days: int | None
+    setup_mb: int | None
 
 
 def before(now: datetime, days: int | None) -> datetime | None:

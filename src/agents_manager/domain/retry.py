@@ -22,6 +22,11 @@ class Rule(Value):
     """The wait before the first of these."""
     factor: float
     """What each wait is to the one before."""
+    longest_s: float = LONGEST_DELAY.total_seconds()
+    """The longest wait."""
+    jitter: float = 0.0
+    """The part of each wait, from 0 to 1, that differs between runs, so that they do not all return
+    at the same moment."""
 
 
 Rules = Mapping[ErrorClass, Rule]
@@ -34,7 +39,11 @@ RULES: Rules = {
     ErrorClass.STALLED: _PASSES,
     ErrorClass.INTERRUPTED: _PASSES,
     ErrorClass.RATE_LIMIT: Rule(tries=6, delay_s=60, factor=2),
+    ErrorClass.OVERLOADED: Rule(tries=5, delay_s=30, factor=2, longest_s=600, jitter=0.2),
     ErrorClass.QUOTA: Rule(tries=6, delay_s=900, factor=2),
+    ErrorClass.CONTEXT_TOO_LONG: Rule(tries=1, delay_s=0, factor=1),
+    ErrorClass.MAX_TOKENS: NEVER,
+    ErrorClass.REFUSAL: NEVER,
     ErrorClass.AUTH: NEVER,
     ErrorClass.BAD_OUTPUT: NEVER,
     ErrorClass.CHECKS_FAILED: NEVER,
@@ -64,12 +73,17 @@ def done(tries: Sequence[Try]) -> int:
     return alike - 1
 
 
-def due(rule: Rule, done: int, resets_at: datetime | None, now: datetime) -> datetime | None:
-    """When it is tried again: at the provider's reset time if that can be believed, else after a
-    growing wait. None: not any more."""
+def due(
+    rule: Rule, done: int, resets_at: datetime | None, now: datetime, spread: float = 0.0
+) -> datetime | None:
+    """Return when it is tried again: at the provider's reset time if that can be believed, else
+    after a growing wait. Return None if it is not tried again.
+
+    `spread`, from 0 to 1, is the part of the rule's jitter by which the wait is shortened.
+    """
     if done >= rule.tries:
         return None
     if resets_at is not None and now < resets_at <= now + LONGEST_RESET:
         return resets_at + AFTER_RESET
-    wait = min(rule.delay_s * rule.factor**done, LONGEST_DELAY.total_seconds())
-    return now + timedelta(seconds=wait)
+    wait = min(rule.delay_s * rule.factor**done, rule.longest_s)
+    return now + timedelta(seconds=wait * (1 - rule.jitter * spread))

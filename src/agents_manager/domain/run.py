@@ -34,10 +34,18 @@ class ErrorClass(StrEnum):
     STALLED = "stalled"
     CANCELLED = "cancelled"
     RATE_LIMIT = "rate_limit"
+    OVERLOADED = "overloaded"
+    """The provider is temporarily unable to answer anyone."""
     QUOTA = "quota"
     AUTH = "auth"
     BUDGET = "budget"
     BAD_OUTPUT = "bad_output"
+    CONTEXT_TOO_LONG = "context_too_long"
+    """The conversation does not fit into the model's context."""
+    MAX_TOKENS = "max_tokens"
+    """The model reached its limit of output tokens before it had finished."""
+    REFUSAL = "refusal"
+    """The model declined to work on the task."""
     CHECKS_FAILED = "checks_failed"
     ENVIRONMENT = "environment"
     LIMIT = "limit"
@@ -45,11 +53,16 @@ class ErrorClass(StrEnum):
     INTERRUPTED = "interrupted"
 
 
+LIMITS = frozenset({ErrorClass.RATE_LIMIT, ErrorClass.QUOTA, ErrorClass.OVERLOADED})
+"""Errors of a provider that may say when it answers again."""
+
+
 class AgentError(Value):
     error: str
     error_class: ErrorClass
     output: str = ""
-    """What a failed check or the program itself printed last."""
+    """What a failed check or the program itself printed last, or the message of an agent that no
+    outcome could be taken from."""
     resets_at: datetime | None = None
     """When the provider said that its limit ends; as untrusted as all that an agent says."""
 

@@ -44,15 +44,18 @@ class StartParams(RunSettings):
 
 
 class Overrides(Value):
-    """The layers of a run above the files, as they were given."""
+    """The layers of a run above the files, as they were given. `task` holds the agent that was
+    chosen for the task, and its model where the run is that agent's."""
 
     role: Mapping[str, Any] = Field(default_factory=dict[str, Any])
+    task: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     hook: Mapping[str, Any] = Field(default_factory=dict[str, Any])
     run: Mapping[str, Any] = Field(default_factory=dict[str, Any])
 
     @property
     def together(self) -> dict[str, Any]:
-        return {**self.role, **self.hook, **self.run}
+        of_task = {key: value for key, value in self.task.items() if key in KEYS}
+        return {**self.role, **of_task, **self.hook, **self.run}
 
 
 NONE = Overrides()
@@ -60,7 +63,16 @@ KEYS: Mapping[str, str] = {
     (field.alias or name): name for name, field in RunSettings.model_fields.items()
 }
 """The keys of files and forms, and what they are called in the code."""
-PROGRAM_KEYS = ("adapter", "profile", "command", "env", "settings", "permissions", "gateway")
+PROGRAM_KEYS = (
+    "adapter",
+    "profile",
+    "command",
+    "env",
+    "settings",
+    "permissions",
+    "gateway",
+    "mcpServers",
+)
 """What says which program runs and what it is told: of a project's file, only once trusted."""
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agents_manager.domain import question, trail
+from agents_manager.domain import handing_over, question, trail
 from agents_manager.domain.guards import Fired
 from agents_manager.domain.outcome import Malformed, Reported, validate
 from agents_manager.domain.pipeline import HookSpec, Pipeline, PromptType, Trigger, TriggerType
@@ -122,7 +122,8 @@ def _error(walk: Walk, error_class: ErrorClass, by: str) -> None:
     if error_class is ErrorClass.CANCELLED:
         stopped = "The agent was stopped; the task stays, and a person says how it goes on."
         walk.refuse(by, stopped)
-        walk.offer(stopped, [Choice(id="rerun", label="Run the agent again", action="rerun")])
+        again = Choice(id="rerun", label="Run the agent again", action="rerun")
+        walk.offer(stopped, [again, *walk.unreviewed()])
         return
     walk.report(agent_error(SAID_SO, error_class), by)
 
@@ -164,9 +165,26 @@ def _choose(walk: Walk, choice_id: str, by: str) -> None:
             walk.apply(walk.past[int(which)].fired, by, admin=True)
         case "rerun" if not walk.runs:
             walk.refuse(by, "No agent has worked at the task yet.")
+        case "hand_over":
+            walk.asks.remove(ask)
+            _hand_over(walk, ask, which, by)
         case _:
             walk.asks.remove(ask)
             _stay(walk, what, by)
+
+
+def _hand_over(walk: Walk, ask: Ask, how: str, by: str) -> None:
+    """What prevents the review is followed by the same question."""
+    found = walk.way_to_review()
+    if found is None:
+        walk.refuse(by, f'Pipeline "{walk.pipeline.id}" has no review for this work any more.')
+        walk.ask(ask)
+        return
+    if how == handing_over.CHECKED:
+        walk.world = walk.world.checked()
+    leaving, fired = found
+    if walk.apply(fired, by, admin=True, leaving=leaving):
+        walk.ask(ask)
 
 
 def _stay(walk: Walk, what: str, by: str) -> None:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agents_manager.domain import question, trail
+from agents_manager.domain import handing_over, question, trail
 from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.payload import MergeTrouble
 from agents_manager.domain.pipeline import (
@@ -75,18 +75,24 @@ class Walk:
     def begin(self, step: int) -> None:
         self._step, self._moves = step, 0
 
-    def decide(self, fired: Fired, live: str | None, *, admin: bool) -> Moved | Refused:
-        rounds, reviewed = trail.rounds(self.past), self._reviewed(fired)
+    def decide(
+        self, fired: Fired, live: str | None, *, admin: bool, leaving: str | None = None
+    ) -> Moved | Refused:
+        source = leaving or self.status
+        rounds, reviewed = trail.rounds(self.past), self._reviewed(fired, source)
         found = self.world.facts(fired, rounds, reviewed, live, admin=admin)
         origin = trail.origin(self.pipeline, self.status, self.past)
-        decision = decide(self.pipeline, self.status, origin, found, self.registry)
+        decision = decide(self.pipeline, source, origin, found, self.registry)
         if isinstance(decision, Moved):
             return in_the_way(found, decision) or decision
         return decision
 
-    def apply(self, fired: Fired, by: str, *, admin: bool = False) -> Refused | None:
-        """One attempt at a move; what refused it, else None."""
-        decision = self.decide(fired, self.live, admin=admin)
+    def apply(
+        self, fired: Fired, by: str, *, admin: bool = False, leaving: str | None = None
+    ) -> Refused | None:
+        """One attempt at a move; what refused it, else None. `leaving` is the status whose
+        transitions count, if that is not the task's own."""
+        decision = self.decide(fired, self.live, admin=admin, leaving=leaving)
         refused = decision if isinstance(decision, Refused) else self._enter(decision, fired, by)
         if refused is None:
             self.follow_autos()
@@ -98,7 +104,16 @@ class Walk:
         """What the graph cannot take is put to a person."""
         refused = self.apply(fired, by)
         if refused is not None:
-            self._put_to_a_person(refused)
+            self._put_to_a_person(refused, fired)
+
+    def unreviewed(self) -> list[Choice]:
+        """What a person can do with commits that no agent handed over."""
+        label = self.world.unreviewed
+        return handing_over.choices(label) if label and self.way_to_review() else []
+
+    def way_to_review(self) -> tuple[str, Fired] | None:
+        origin = trail.origin(self.pipeline, self.status, self.past)
+        return handing_over.way(self.pipeline, origin)
 
     def follow_autos(self) -> None:
         for _ in range(MAX_AUTO_MOVES):
@@ -112,7 +127,7 @@ class Walk:
             if refused is not None:
                 if not (self._effects or self.live or self.asks):
                     self._refused("auto", refused)
-                    self._put_to_a_person(refused)
+                    self._put_to_a_person(refused, AUTO)
                 return
         self.refuse("auto", f"A chain of more than {MAX_AUTO_MOVES} automatic moves is stopped.")
 
@@ -120,13 +135,18 @@ class Walk:
         """Lets a person choose; replaces an older choice."""
         payload = question.choices(self.pipeline, self.status, reason, "", extra)
         ask = Ask(PromptType.CHOICE, payload.model_dump(mode="json"), None)
-        self.asks = [*(a for a in self.asks if a.type is not PromptType.CHOICE), ask]
+        self.ask(ask)
+
+    def ask(self, ask: Ask) -> None:
+        """Puts the question in place of an older one of its kind."""
+        self.asks = [*(a for a in self.asks if a.type is not ask.type), ask]
         self.decisions[-1] = replace(self.decisions[-1], asks=shown(ask))
 
     def queue(self, hook: HookSpec) -> None:
         if hook.type in AGENT_HOOKS:
             self.runs += 1
             self.live = str(self.runs)
+            self.world = replace(self.world, worked_on=None)
         if hook.type not in IN_THE_MOVE:
             self._effects.append((len(self.past) - 1, hook))
 
@@ -168,20 +188,23 @@ class Walk:
         decided = Decided(step=self._step, by=by, result=result, source=here, to=here)
         self.decisions.append(replace(decided, reasons=reasons, guards=guards))
 
-    def _reviewed(self, fired: Fired) -> Fired | None:
+    def _reviewed(self, fired: Fired, status: str) -> Fired | None:
         """The review that is the trigger, else the one that brought the task to where it stands."""
         if fired.trigger.type is TriggerType.REVIEW_SUBMITTED:
             return fired
-        came = trail.arrival(self.past, self.status)
+        came = trail.arrival(self.past, status)
         return came.fired if came and trail.by_review(came) else None
 
     def _refused(self, by: str, refused: Refused) -> None:
         checks = tuple(c for candidate in refused.candidates for c in candidate.checks)
         self.refuse(by, *refused.reasons, guards=checks)
 
-    def _put_to_a_person(self, refused: Refused) -> None:
+    def _put_to_a_person(self, refused: Refused, fired: Fired) -> None:
         rerun = self.runs > 0 and self.pipeline.is_active(self.status)
-        self.offer(" ".join(refused.reasons), question.ways_out(refused, rerun=rerun))
+        extra = question.ways_out(refused, rerun=rerun)
+        if fired.trigger.type is TriggerType.AGENT_ERROR:
+            extra += self.unreviewed()
+        self.offer(" ".join(refused.reasons), extra)
 
     def _enter(self, moved: Moved, fired: Fired, by: str) -> Refused | None:
         ask = None
@@ -193,6 +216,7 @@ class Walk:
                 self.registry,
                 work=lambda: self.world.work,
                 document=self.world.document,
+                extra=self.unreviewed,
             )
             if ask is None:
                 return nothing_to_ask(moved.to)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from agents_manager.domain.course import StageFacts, test_command, wave
+from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.guards import Facts, Fired
 from agents_manager.domain.ids import ProjectId, RunId, TaskId
 from agents_manager.domain.outcome import Outcome
@@ -28,6 +29,10 @@ class World:
     plan: str | None = None
     branch: str | None = None
     commits: int = 0
+    committed_on: str | None = None
+    """The branch of the last commit."""
+    worked_on: str | None = None
+    """The branch of the last run, or None if that run did not begin."""
     has_checks: bool = True
     """Whether the project has any; without, `run_checks` succeeds and nothing has passed."""
     checks_passed: bool | None = None
@@ -49,6 +54,13 @@ class World:
             return None
         counts = {"files": self.commits, "additions": self.commits, "deletions": 0}
         return {"head_sha": self.head, **counts}
+
+    @property
+    def unreviewed(self) -> str | None:
+        """The commits on the branch of the last run in one phrase, or None if there are none."""
+        if self.committed_on is None or self.committed_on != self.worked_on:
+            return None
+        return f"+{self.commits} -0 in {counted_as(self.commits, 'file')}"
 
     @property
     def document(self) -> Mapping[str, Any] | None:
@@ -115,11 +127,13 @@ class World:
             work = self.commits + stage.writes
             spec = "The document of the simulation." if outcome.name == "task_spec" else self.plan
             told = (*self.stages, (outcome.name, payload or {}))
-            return replace(self, stages=told, commits=work, plan=spec)
+            on = self._ground if stage.writes else self.committed_on
+            return replace(self, stages=told, commits=work, committed_on=on, plan=spec)
         if outcome.prompt is PromptType.DOCUMENT_REVIEW:
             return replace(self, plan="The document of the simulation.")
         if outcome.prompt is PromptType.REVIEW and outcome.payload is None:
-            return replace(self, commits=self.commits + 1, checks_passed=None)
+            made = replace(self, commits=self.commits + 1, checks_passed=None)
+            return replace(made, committed_on=self._ground)
         return self
 
     def begun(self, hook: str, payload: Mapping[str, Any] | None) -> "World":
@@ -150,6 +164,9 @@ class World:
 
     def with_branch(self) -> "World":
         return replace(self, branch=BRANCH)
+
+    def begun_run(self) -> "World":
+        return replace(self, branch=BRANCH, worked_on=self._ground)
 
     def opened(self, branch: str | None = None) -> "World":
         """With the pull request of the phase at work or of the task, open and up to date."""
@@ -242,8 +259,8 @@ def _phase(number: int, part: ProposedPhase) -> Phase:
 
 
 _PERFORMED: Mapping[str, Callable[[World], World]] = {
-    "start_agent": World.with_branch,
-    "start_phase_agent": World.with_branch,
+    "start_agent": World.begun_run,
+    "start_phase_agent": World.begun_run,
     "create_task_branch": World.with_branch,
     "execute_split": World.with_branch,
     "push_and_create_pr": World.opened,

@@ -77,6 +77,10 @@ class Task:
     updated_at: datetime
     starts_at: datetime | None = None
     """When the engine starts it; None: somebody does. A task that was moved has none."""
+    agent: str | None = None
+    """The agent that was chosen for its runs; None: the project's default."""
+    model: str | None = None
+    """The model of that agent; None: the agent's own choice."""
 
 
 class ArtifactType(StrEnum):

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from agents_manager.domain import fences
 
 METADATA = (
-    *("Type", "Priority", "Size", "Complexity", "Pipeline", "Tags", "Depends on"),
-    "Created",
+    *("Type", "Priority", "Size", "Complexity", "Agent", "Model", "Pipeline", "Tags"),
+    *("Depends on", "Created"),
 )
+WORDS = METADATA[:6]
+"""Each is a field of the task of the same name."""
 LISTS = ("Tags", "Depends on")
 BETWEEN = ", "
 """Of the values of a list. No tag and no id holds a blank."""

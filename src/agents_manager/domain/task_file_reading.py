@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from agents_manager.domain import fences, handoff_rules, handoff_text, strict_json
 from agents_manager.domain.handoff_faults import MAX_TOLD
 from agents_manager.domain.names import visible
-from agents_manager.domain.task_file import METADATA, UNDER_CRITERION, TaskFile
+from agents_manager.domain.task_file import METADATA, UNDER_CRITERION, WORDS, TaskFile
 from agents_manager.domain.task_list import Entry, Listed
 from agents_manager.errors import closest
 
@@ -65,7 +65,7 @@ def listed(text: str) -> Listed:
     file, faults = read(text)
     if file is None:
         return Listed(faults=faults)
-    words = {name.lower(): file.metadata[name] for name in METADATA[:4] if name in file.metadata}
+    words = {name.lower(): file.metadata[name] for name in WORDS if name in file.metadata}
     entry = Entry(
         place="line 1",
         pipeline=file.metadata.get("Pipeline"),

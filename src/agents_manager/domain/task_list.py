@@ -44,11 +44,20 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A list item that is not a task, such as a bullet without a box."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
     entries: Sequence[Entry] = ()
     faults: Sequence[str] = ()
     skipped: int = 0
     """Those that are no tasks, such as what is checked off."""
+    left_out: Sequence[LeftOut] = ()
     forgiving: bool = False
     """What an entry waits for may be unknown here, and is left out then."""
 

@@ -8,7 +8,7 @@ from agents_manager.domain.names import visible
 from agents_manager.domain.task_list import Entry, Listed, lines
 from agents_manager.errors import closest
 
-WORDS = ("title", "description", "priority", "type", "size", "complexity")
+WORDS = ("title", "description", "priority", "type", "size", "complexity", "agent", "model")
 COLUMNS = (*WORDS, "tags", "depends_on", "pipeline")
 SHOWN = 60
 

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from agents_manager.domain import fields
-from agents_manager.domain.task_list import Entry, Listed, lines
+from agents_manager.domain.names import visible
+from agents_manager.domain.task_list import Entry, LeftOut, Listed, lines
 
+MAX_SHOWN = 100
+"""Characters that are shown of a bullet that is left out."""
 CODE = 4
 """Blanks in front of a line that is code, unless it belongs to an item."""
 
 _MARK = r"(?:[-*+]|\d{1,9}[.)])"
 _ITEM = re.compile(rf"{_MARK} +\[(?P<box>[ xX])\](?: +(?P<title>.*))?")
 _OTHER = re.compile(rf"{_MARK}(?: |$)")
+_RULE = re.compile(r"(?:[-*] *){3,}")
+"""A line across the page, which is written like a bullet."""
 _HEADING = re.compile(r"(?P<level>#{1,6})(?P<text>(?: .*)?)")
 _FENCE = re.compile(r"(?P<sign>`{3,}|~{3,})")
 
@@ -35,6 +40,7 @@ class _Reader:
     within: list[_Item] = field(default_factory=list[_Item])
     """The item that is being read, behind those that it is nested in."""
     headings: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
     fence: tuple[int, str] | None = None
     """The line and the sign of a block of code that has begun."""
     after_blank: bool = True
@@ -80,6 +86,9 @@ class _Reader:
             self.fence = (number, fence["sign"])
         if self.within:
             self.within[-1].text.append(line)
+        elif (bullet := _OTHER.match(plain)) and not _RULE.fullmatch(plain.rstrip()):
+            text = visible(plain[bullet.end() :], MAX_SHOWN)
+            self.left_out.append(LeftOut(place=f"line {number}", text=text))
 
     def _goes_on(self, plain: str, indent: int, *, begins: bool) -> bool:
         """Whether the line goes on with the paragraph above, though it is not indented."""
@@ -115,12 +124,18 @@ def read(text: str) -> Listed:
     found = [item for item in reader.items if not item.checked]
     if not reader.items and not faults:
         faults.append('there is no task in it; a task is a line like "- [ ] Title"')
+        faults += [f'{each.place}: "{each.text}" has no box' for each in reader.left_out]
     inner: dict[int, list[int]] = {}
     for index, item in enumerate(found):
         if item.parent:
             inner.setdefault(item.parent.line, []).append(index)
     entries = [_entry(item, inner.get(item.line, ())) for item in found]
-    return Listed(entries=entries, faults=faults, skipped=len(reader.items) - len(found))
+    return Listed(
+        entries=entries,
+        faults=faults,
+        skipped=len(reader.items) - len(found),
+        left_out=reader.left_out,
+    )
 
 
 def _headed(text: str) -> str:

@@ -13,9 +13,10 @@ MODES = ("plan", "implement", "review", "investigate", "design", *BY_ROLE)
 PLACES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys((*MODES, JUDGE), ()),
     "reading": (),
-    "outcome": ("outcomes",),
+    "outcome": ("form", "outcomes"),
+    "outcome-block": (),
     "handoff": ("task",),
-    "repair": ("reason",),
+    "repair": ("reason", "form"),
     "repair-handoff": ("reason",),
     "fix": ("failed",),
     "request": ("agents",),

@@ -6,13 +6,10 @@ import asyncio
 import fcntl
 import json
 import os
-import subprocess
-import sys
 import tempfile
-import threading
 import time
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast, get_args
 
@@ -23,22 +20,13 @@ from agents_manager import redaction
 from agents_manager.domain.run import Limits
 from agents_manager.engine import processes
 from agents_manager.engine.processes import Process
+from agents_manager.engine.starting import PROGRAM, Child, Starter
 from agents_manager.errors import AgentProcessError
 from agents_manager.flow.ports import Ended, Job, Pulse, StopReason
 from agents_manager.redaction import Redactor
 
 PROTOCOL = 1
 ADOPTED_PROTOCOLS = (PROTOCOL - 1, PROTOCOL)
-RUNNER = Path(__file__).parents[1] / "runner.py"
-# Imported and not run as a file, which would be compiled at each start; what it imports itself is
-# found in the standard library first. All it wrote is on disk when it is done, so Python need not
-# be taken down, for which the run would wait.
-START = (
-    "import os, sys; sys.path.append(sys.argv[1]); import runner; "
-    "os._exit(runner.main(sys.argv[2]))"
-)
-PROGRAM = (sys.executable, "-I", "-S", "-c", START, str(RUNNER.parent))
-
 START_S = 2.0
 """How long a runner may take from nowhere to its `runner.json` when we do not know its process."""
 STOP_S = 7.0
@@ -78,15 +66,15 @@ class DetachedRunners:
     def __init__(
         self,
         argv: Sequence[str] = PROGRAM,
-        secrets: Sequence[str] = (),
+        secrets: Redactor = redaction.NOTHING,
         lease: Path | None = None,
     ) -> None:
         """`secrets` are kept out of what is printed, besides those that the agent is given. `lease`
         is the file that says until when agents may work, where others take over from then on."""
-        self._argv = tuple(argv)
-        self._secrets = tuple(secrets)
+        self._starter = Starter(argv)
+        self._secrets = secrets
         self._lease = lease
-        self._children: dict[Path, subprocess.Popen[bytes]] = {}
+        self._children: dict[Path, Child] = {}
 
     async def adopt(self, dir: Path) -> bool:
         return await asyncio.to_thread(_adopted, dir)
@@ -128,27 +116,9 @@ class DetachedRunners:
     async def pulse(self, dir: Path) -> Pulse | None:
         return await asyncio.to_thread(_pulse, dir)
 
-    def _spawn(self, job: Job) -> subprocess.Popen[bytes]:
-        hidden = Redactor([*self._secrets, *redaction.secrets_of(job.env)])
-        # An empty environment, because an agent of the same user can read its runner's.
-        try:
-            child = subprocess.Popen(
-                [*self._argv, str(job.dir.absolute())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd="/",
-                env={},
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise AgentProcessError(f"The runner could not be started: {error}") from error
-        # By no file: not all of them are in one already.
-        assert child.stdin is not None
-        with suppress(BrokenPipeError), child.stdin:
-            child.stdin.write(json.dumps(hidden.needles).encode())
-        threading.Thread(target=child.wait, name=f"reap-{child.pid}", daemon=True).start()
-        return child
+    def _spawn(self, job: Job) -> Child:
+        hidden = Redactor([*self._secrets.values, *job.secrets, *redaction.secrets_of(job.env)])
+        return self._starter.start(job.dir.absolute(), hidden.needles)
 
     async def _runner(self, folder: Path) -> RunnerFile | None:
         """The runner of the job, which may still be starting; None when it ended or never was."""
@@ -210,6 +180,7 @@ def _write_job(job: Job, lease: Path | None = None) -> None:
         "stop_signal": job.stop_signal,
         "turn_type": job.turn_type,
         "lease": None if lease is None else str(lease),
+        "sandbox": None if job.sandbox is None else str(job.sandbox),
     }
     _write(job.dir / "job.json", json.dumps(content))
 

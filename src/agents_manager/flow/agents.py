@@ -1,7 +1,7 @@
 """Agents: which there are, whether they could work, and whether they may."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,14 @@ from agents_manager.errors import (
 )
 from agents_manager.flow import audit
 from agents_manager.flow.ports import (
+    EVERY_AGENT,
     Agent,
     Capabilities,
     Diagnosis,
     Keeping,
     ProjectConfig,
     Role,
+    ServerState,
     Services,
     Tx,
 )
@@ -46,8 +48,41 @@ class Examined:
         return not self.diagnosis.missing
 
 
-async def examine(s: Services, project: Project | None, name: str | None = None) -> list[Examined]:
-    """Every agent, or the one that is named, as it stands here and now."""
+async def examine(
+    s: Services, project: Project | None, name: str | None = None, *, try_servers: bool = False
+) -> list[Examined]:
+    """Every agent, or the one that is named, as it stands here and now. With `try_servers` the MCP
+    servers of usable agents are started and asked for their tools."""
+    found = await _examined(s, project, name)
+    if not try_servers:
+        return found
+    return [
+        replace(one, diagnosis=replace(one.diagnosis, servers=await _tried(s, one, project)))
+        for one in found
+    ]
+
+
+async def _tried(s: Services, one: Examined, project: Project | None) -> Sequence[ServerState]:
+    """Nothing of an agent that nobody trusts is started."""
+    if project is None:
+        return await s.agents.try_servers(one.name, None, {})
+    if not _is_trusted(s, one.name, project):
+        return ()
+    config = s.configs.of(project)
+    wanted = config.variables if trusted(project, config) else ()
+    found = await asyncio.to_thread(s.variables.read, wanted)
+    return await s.agents.try_servers(one.name, project, found.values)
+
+
+def _is_trusted(s: Services, name: str, project: Project) -> bool:
+    try:
+        check_trust(s, name, project)
+    except NotTrusted:
+        return False
+    return True
+
+
+async def _examined(s: Services, project: Project | None, name: str | None) -> list[Examined]:
     known = s.agents.known(project) if name is None else {name: s.agents.get(name, project)}
     return [
         Examined(
@@ -154,14 +189,40 @@ def _role(s: Services, project: Project, mode: str) -> Role:
 
 def check_trust(s: Services, name: str, project: Project) -> None:
     config = s.configs.of(project)
-    if name in config.own_agents and not trusted(project, config):
+    own = not {name, EVERY_AGENT}.isdisjoint(config.own_agents)
+    parts = (f"agents.{name}.", f"agents.{EVERY_AGENT}.", "env.")
+    if own and not trusted(project, config, *parts):
         raise NotTrusted(untrusted(project, config))
 
 
-def trusted(project: Project, config: ProjectConfig) -> bool:
-    """Whether the commands are those that a person looked at; the one measure for all that a
-    project's own file would have run."""
-    return project.trusted_commands == config.commands_fingerprint
+def trusted(project: Project, config: ProjectConfig, *parts: str) -> bool:
+    """Whether a person trusted the project's commands as they are now: all of them, or those whose
+    place starts with one of `parts`, such as "setup." or "agents.codex."."""
+    if project.trusted_commands == config.commands_fingerprint:
+        return True
+    if not parts or project.trusted is None:
+        return False
+    before, now = project.trusted, config.commands
+    places = (place for place in {*before, *now} if place.startswith(parts))
+    return all(before.get(place) == now.get(place) for place in places)
+
+
+def check_startable(s: Services, project: Project, names: Sequence[str] = ()) -> None:
+    """Raises NotTrusted if tasks that are created and started now would fail, because nobody has
+    trusted the commands of their agents, set-up or checks. `names` are the agents, if not the
+    default one."""
+    config = s.configs.of(project)
+    try:
+        check_trusted(project, config, "setup.", "checks.", "env.")
+        for name in names or (config.default_agent,):
+            check_trust(s, name, project)
+    except NotTrusted as error:
+        raise NotTrusted(f"Nothing was created, as it could not start. {error.message}") from None
+
+
+def check_trusted(project: Project, config: ProjectConfig, *parts: str) -> None:
+    if not trusted(project, config, *parts):
+        raise NotTrusted(untrusted(project, config))
 
 
 def untrusted(project: Project, config: ProjectConfig) -> str:

@@ -22,7 +22,7 @@ from agents_manager.domain.question import Ask
 from agents_manager.domain.registry import Registry
 from agents_manager.domain.task import SYSTEM, ArtifactType, Task
 from agents_manager.errors import InvalidConfig
-from agents_manager.flow import facts
+from agents_manager.flow import facts, unreviewed
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
 
@@ -38,6 +38,7 @@ def question(
         _registry(tx, s, task, fired),
         work=lambda: _work_to_review(tx, task),
         document=_document_to_review(tx, task),
+        extra=lambda: unreviewed.choices(tx, task, pipeline),
     )
 
 
@@ -99,7 +100,10 @@ def open_prompt(
 def reopen(tx: Tx, s: Services, task: Task, history_id: HistoryId, note: str) -> None:
     """Asks again what was asked when the task last waited here, and says what failed."""
     here = {h.id for h in facts.past(tx, task.id) if h.to == task.status}
-    waited = [p for p in tx.prompts.of_task(task.id) if not p.beside and p.history_id in here]
+    status = tx.pipelines.get(task.pipeline_id, task.pipeline_version).status(task.status)
+    own = status.prompt.type if status.prompt else None
+    asked = [p for p in tx.prompts.of_task(task.id) if p.history_id in here]
+    waited = [p for p in asked if p.type is own or not p.beside]
     if waited:
         ask_again(tx, s, task, waited[-1], history_id, note)
 

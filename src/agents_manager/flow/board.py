@@ -11,6 +11,7 @@ from agents_manager.domain import trail
 from agents_manager.domain.board import (
     Board,
     Card,
+    CardDependency,
     CardPrompt,
     CardRound,
     CardRun,
@@ -31,6 +32,7 @@ from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import places
 
 MOST_FINISHED = 200
+MOST_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,10 @@ class _Signs:
     prompts: Mapping[TaskId, PromptRow]
     runs: Mapping[TaskId, RunRow]
     effects: Mapping[TaskId, Sequence[OpenEffect]]
-    waits: frozenset[TaskId]
-    """Those that depend on a task that is not finished."""
+    waits_for: Mapping[TaskId, Sequence[CardDependency]]
+    """The unfinished tasks that each depends on."""
+    blocked: frozenset[TaskId]
+    """Those that a blocker holds up."""
     now: datetime
 
 
@@ -163,6 +167,9 @@ def _cards(
             tags=task.tags,
             version=task.version,
             updated_at=task.updated_at,
+            starts_at=task.starts_at,
+            waits_for=_waits_for(task, ground, signs)[:MOST_NAMED],
+            waits_for_total=len(_waits_for(task, ground, signs)),
             mover=movers[task.id],
             prompt=_prompt(signs.prompts.get(task.id)),
             run=_run(s, signs.runs.get(task.id)),
@@ -187,15 +194,18 @@ def _signs(tx: Tx, s: Services, unfinished: Sequence[TaskRow]) -> _Signs:
     effects: dict[TaskId, list[OpenEffect]] = defaultdict(list)
     for effect in tx.board.effects():
         effects[effect.task_id].append(effect)
-    awaited = tx.board.awaited([task.id for task in unfinished])
+    waits_for: dict[TaskId, list[CardDependency]] = defaultdict(list)
+    for other in tx.board.awaited([task.id for task in unfinished]):
+        if not _pipeline(tx, other.place).is_final(other.place.status):
+            waits_for[other.task_id].append(CardDependency(other.id, other.title))
     return _Signs(
         prompts=prompts,
         runs={run.task_id: run for run in tx.board.runs()},
         effects=effects,
-        waits=frozenset(
-            task for task, place in awaited if not _pipeline(tx, place).is_final(place.status)
-        )
-        | {task for blocker in tx.knowledge.blockers(None) for task in blocker.blocking_tasks},
+        waits_for=waits_for,
+        blocked=frozenset(
+            task for blocker in tx.knowledge.blockers(None) for task in blocker.blocking_tasks
+        ),
         now=s.clock.now(),
     )
 
@@ -204,7 +214,7 @@ def _movers(
     tx: Tx, grounded: Sequence[tuple[TaskRow, _Ground]], signs: _Signs
 ) -> Mapping[TaskId, str]:
     """The same kinds as `liveness.next_mover` finds, task by task."""
-    kinds = {task.id: _kind(task.id, ground, signs) for task, ground in grounded}
+    kinds = {task.id: _kind(task, ground, signs) for task, ground in grounded}
     doubtful = [t.id for t, ground in grounded if kinds[t.id] == "nobody" and ground.by_hand]
     for task, response in tx.board.last_answers(doubtful).items():
         if liveness.stays(response):
@@ -212,9 +222,9 @@ def _movers(
     return kinds
 
 
-def _kind(task: TaskId, ground: _Ground, signs: _Signs) -> str:
-    prompt, run = signs.prompts.get(task), signs.runs.get(task)
-    effects = signs.effects.get(task, ())
+def _kind(task: TaskRow, ground: _Ground, signs: _Signs) -> str:
+    prompt, run = signs.prompts.get(task.id), signs.runs.get(task.id)
+    effects = signs.effects.get(task.id, ())
     if ground.category is Category.FINAL:
         return "finished"
     if prompt is not None:
@@ -226,9 +236,17 @@ def _kind(task: TaskId, ground: _Ground, signs: _Signs) -> str:
     if effects:
         delayed = effects[0].status == "pending" and effects[0].due_at > signs.now
         return "timer" if delayed else "effect"
-    if ground.heeds_dependencies and task in signs.waits:
+    if task.starts_at is not None and task.starts_at > signs.now:
+        return "timer"
+    if ground.heeds_dependencies and (task.id in signs.waits_for or task.id in signs.blocked):
         return "dependency"
+    if task.starts_at is not None:
+        return "timer"
     return "person" if ground.by_hand and not ground.may_strand else "nobody"
+
+
+def _waits_for(task: TaskRow, ground: _Ground, signs: _Signs) -> Sequence[CardDependency]:
+    return signs.waits_for.get(task.id, ()) if ground.heeds_dependencies else ()
 
 
 def _rounds(

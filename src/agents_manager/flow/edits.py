@@ -11,7 +11,7 @@ from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, EffectRow, Project, Task
 from agents_manager.domain.trail import went_on
 from agents_manager.errors import InvalidInput, RetryRefused, closest
-from agents_manager.flow import transitions
+from agents_manager.flow import choices, transitions
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -24,12 +24,22 @@ class Edited:
     """A run that goes on with the words it was given."""
 
 
-def words(s: Services, project: Project, given: Mapping[str, Any], refusal: str) -> dict[str, Any]:
-    """The fields as they are kept, or every reason why they cannot be."""
+def words(
+    s: Services,
+    project: Project,
+    given: Mapping[str, Any],
+    refusal: str,
+    task: Task | None = None,
+) -> dict[str, Any]:
+    """The fields as they are kept, of a new task or of one that is edited, or every reason why they
+    cannot be."""
     types = fields.TYPES
     if given.get("type", types[0]) not in types:
         types = tuple(dict.fromkeys([*types, *s.configs.of(project).pipeline_by_type]))
     kept, problems = fields.settled(given, types)
+    chosen, wrong = choices.settled(s, project, kept, task)
+    kept |= chosen
+    problems += wrong
     if problems:
         raise InvalidInput(refusal, problems)
     return kept
@@ -65,11 +75,12 @@ async def edit(
             [f"{n}: there is no such field.{closest(n, fields.EDITABLE)}" for n in unknown],
         )
 
-    def project_of(tx: Tx) -> Project:
-        return tx.projects.get(tx.tasks.find(task_id).project_id)
+    def read(tx: Tx) -> tuple[Task, Project]:
+        task = tx.tasks.find(task_id)
+        return task, tx.projects.get(task.project_id)
 
-    project = await s.store.read(project_of)
-    kept = words(s, project, changes, "The task cannot be edited like this.")
+    task, project = await s.store.read(read)
+    kept = words(s, project, changes, "The task cannot be edited like this.", task)
     return await s.store.write(lambda tx: change(tx, s, task_id, kept, actor, expect_version))
 
 

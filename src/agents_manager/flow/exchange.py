@@ -106,4 +106,6 @@ def _fault(name: str, value: object) -> str | None:
     if name in LISTS:
         texts = isinstance(value, list) and all(isinstance(v, str) for v in cast("Any", value))
         return None if texts else "it must be a list of texts"
+    if value is None and name in fields.OPTIONAL:
+        return None
     return None if isinstance(value, str) else "it must be a text"

@@ -3,16 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agents_manager.domain import names, trail
+from agents_manager.domain import dependency, names, trail
 from agents_manager.domain.guards import Facts, Fired
 from agents_manager.domain.ids import TaskId
+from agents_manager.domain.knowledge import ActiveBlocker
 from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.question import REVIEWS
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, ArtifactType, History, PullState, Task
-from agents_manager.flow import agents, races, stages
+from agents_manager.flow import agents, closing, races, stages
 from agents_manager.flow.ports import Services, Tx
 
 BLOCKER_SHOWN = 200
@@ -97,14 +98,29 @@ def unresolved(tx: Tx, task: Task) -> list[Task]:
     return [o for o in others if not _pipeline(tx, o).is_final(o.status)]
 
 
+def readiness(tx: Tx, task: Task) -> dependency.Readiness:
+    """What keeps the task from being started automatically."""
+    others = [tx.tasks.get(TaskId(other)) for other in task.dependencies]
+    return dependency.readiness(
+        (dependency.of_task(other, _pipeline(tx, other)) for other in others), blocked_by(tx, task)
+    )
+
+
 def blocked_by(tx: Tx, task: Task) -> list[str]:
     """What is in its way, who told it, and the way out."""
-    return [
-        f'It is blocked: "{names.visible(blocker.blocker, BLOCKER_SHOWN)}", as an agent told at'
-        f' "{tx.tasks.get(blocker.task_id).title}". When that is out of the way, resolve it: am'
-        f" knowledge resolve {blocker.id[:8]}."
-        for blocker in tx.knowledge.blocking(task.id)
-    ]
+    return [_blocked(tx, blocker) for blocker in tx.knowledge.blocking(task.id)]
+
+
+def _blocked(tx: Tx, blocker: ActiveBlocker) -> str:
+    title = tx.tasks.get(blocker.task_id).title
+    text = names.visible(blocker.blocker, BLOCKER_SHOWN)
+    resolve = f"am knowledge resolve {blocker.id[:8]}."
+    if blocker.impact == closing.IMPACT:
+        return f'It depends on "{title}". {text}. To start without that work: {resolve}'
+    return (
+        f'It is blocked: "{text}", as an agent told at "{title}". When that is out of the way,'
+        f" resolve it: {resolve}"
+    )
 
 
 def _pipeline(tx: Tx, task: Task) -> Pipeline:

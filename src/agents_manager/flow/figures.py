@@ -35,6 +35,8 @@ def cost(
 ) -> CostReport:
     of = _project(tx, project)
     report = tx.figures.cost(by, project=of, since=since, limit=limit)
+    if not report.total.runs:
+        report = replace(report, total=replace(report.total, cost_usd=0.0))
     return replace(report, budgets=budgets.overview(tx, s, report, of))
 
 

@@ -35,6 +35,8 @@ from agents_manager.flow import (
     agents,
     artifacts,
     branches,
+    check_decisions,
+    cleanup,
     leaks,
     machines,
     noting,
@@ -44,14 +46,26 @@ from agents_manager.flow import (
     plugin_hooks,
     pulls,
     remedies,
+    setup_plans,
     sharing,
     snapshots,
+    surroundings,
+    teardown,
     transitions,
 )
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.channels import router
 from agents_manager.flow.ports import Services, Steps, Tx, acting
-from agents_manager.flow.runs import checking, close, copying, lifecycle, midway
+from agents_manager.flow.runs import (
+    checking,
+    close,
+    collect,
+    copying,
+    handing_over,
+    lifecycle,
+    midway,
+    rechecking,
+)
 from agents_manager.flow.settling import finish, may_perform, task_and_project
 
 log = structlog.get_logger()
@@ -153,6 +167,13 @@ def _give_up(tx: Tx, s: Services, row: EffectRow, error: str, held: SecretFound 
     if row.kind in ("settle_race", "take_part"):
         picking.gave_up(tx, s, row, error)
         return
+    if row.kind == "recheck_run":
+        run = tx.runs.get(RunId(row.payload["run_id"]))
+        check_decisions.ask(tx, s, run, f"The checks could not run again: {error}")
+        return
+    if row.kind == "hand_over":
+        handing_over.ask_again(tx, s, row, f"The work could not be handed over: {error}")
+        return
     required = row.policy == Policy.REQUIRED
     ways_out = leaks.ways_out(tx, row, held) if held else []
     if required and remedies.roll_back(tx, s, row, error, ways_out):
@@ -200,11 +221,15 @@ async def _perform(row: EffectRow, s: Services, steps: Steps) -> None:
             | effects.SettleRace()
             | effects.TakePart()
             | effects.RunChecks()
+            | effects.RecheckRun()
+            | effects.HandOver()
             | effects.DeleteWorktree()
         ):
             await steps.run(row.kind, lambda: _in_repository(row, effect, s))
         case effects.Notify():
             await steps.run(row.kind, lambda: _notify(row, effect, s))
+        case effects.RemoveWorkspace():
+            await steps.run(row.kind, lambda: cleanup.perform(row, s))
         case effects.PluginHook():
             await steps.run(row.kind, lambda: plugin_hooks.call(row, effect, s))
 
@@ -221,6 +246,10 @@ async def _in_repository(row: EffectRow, effect: effects.InRepository, s: Servic
             await picking.take(row, effect, s)
         case effects.RunChecks():
             await _run_checks(row, s)
+        case effects.RecheckRun():
+            await rechecking.perform(row, effect, s)
+        case effects.HandOver():
+            await handing_over.perform(row, effect, s)
         case effects.DeleteWorktree():
             await _delete_worktree(row, s)
 
@@ -246,15 +275,24 @@ async def _run_checks(row: EffectRow, s: Services) -> None:
     task, project = await task_and_project(s, row)
     ground = await s.store.read(lambda tx: branches.at_work(tx, s, task, project))
     config = s.configs.of(project)
-    if any(c.own for c in config.checks) and not agents.trusted(project, config):
+    decided = await s.store.read(lambda tx: check_decisions.of_task(tx, task.id))
+    wanted = decided.without_skipped(config.checks)
+    if any(c.own for c in wanted) and not agents.trusted(
+        project, config, "checks.", "setup.", "env."
+    ):
         raise HookFailed(agents.untrusted(project, config))
     repo = Path(project.path)
     await _fetch(s, task, project, ground)
     change = await s.workspaces.change(repo, ground.branch, ground.base)
     runs = await s.store.read(lambda tx: tx.runs.of_task(task.id))
     kept = any(run.kept for run in runs)
-    results = await s.checks.run(repo, change.base_sha, change.head_sha, config.checks, kept=kept)
-    passed = checking.passed(results, config.checks)
+    base, head = change.base_sha, change.head_sha
+    setup = await setup_plans.for_run(s, runs[-1], project, ground.branch, head) if runs else None
+    around = await surroundings.of_task(s, project, config, task, ground.branch)
+    results = await s.checks.run(
+        repo, base, head, wanted, kept=kept, setup=setup, surroundings=around
+    )
+    passed = checking.passed(results, wanted)
     await artifacts.refresh_change(
         s, task, project, ground.branch, ground.base, checks_passed=passed
     )
@@ -268,6 +306,7 @@ async def _delete_worktree(row: EffectRow, s: Services) -> None:
     repo = Path(project.path)
     happened: list[event.Event] = []
     for key in await snapshots.workspaces(s, repo, task.id):
+        happened += await teardown.before_removal(s, task, project, key)
         happened += (await s.workspaces.remove(repo, key)).events
     events = await snapshots.with_untold(s, task, project, happened)
 
@@ -303,6 +342,8 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
         if not begun:
             break  # Nor will it begin now; no later one comes before it.
     kept = await lifecycle.kept(run_id, s)
+    if effect.then is None:
+        await collect.keep_commits(run_id, s)
     await copying.whole(s, run_id)
 
     def then(tx: Tx) -> None:
@@ -326,7 +367,7 @@ async def _stop_agent(row: EffectRow, effect: effects.StopAgent, s: Services) ->
             remedies.after_stop(tx, s, row.task_id, f"{order.by} stopped the agent.")
             return
         manual = Trigger(type=TriggerType.MANUAL)
-        fired = Fired(trigger=manual, transition_id=order.then)
+        fired = Fired(trigger=manual, transition_id=order.then, payload=order.payload)
         mover = Actor(type=ActorType.USER, name=order.by)
         transitions.report(tx, s, row.task_id, fired, mover, force=order.force, reason=order.reason)
 

@@ -1,9 +1,9 @@
 """Tasks out of a file or of issues, all of them or none, each at most once: where a task comes from
-stays with it as a link. None of them is moved, so no import wakes an agent."""
+stays with it as a link. None of them is started unless that is asked for."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from agents_manager.domain import (
     fields,
     issue,
+    recurrence,
     task_file_reading,
     task_list,
     task_list_csv,
@@ -20,7 +21,7 @@ from agents_manager.domain.event.happening import counted_as
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.names import visible
 from agents_manager.domain.task import Actor, ArtifactType, Project
-from agents_manager.domain.task_list import MAX_BYTES, MAX_TASKS, Entry, Link, Listed
+from agents_manager.domain.task_list import MAX_BYTES, MAX_TASKS, Entry, LeftOut, Link, Listed
 from agents_manager.errors import (
     ForgeUnavailable,
     HookFailed,
@@ -28,11 +29,13 @@ from agents_manager.errors import (
     NotFound,
     PipelineNotFound,
 )
-from agents_manager.flow import artifacts, edits, exchange, pipelines, tasks
+from agents_manager.flow import agents, artifacts, bulk_starts, edits, exchange, pipelines, tasks
+from agents_manager.flow.bulk_starts import StartState
 from agents_manager.flow.ports import Services, Tx
 
 REFUSAL = "Nothing was imported."
 MOST_TOLD = 50
+MOST_LEFT_OUT = 200
 MAX_SOURCE = 100
 PASTED = "pasted text"
 MAX_ISSUE_BYTES = 16 * 1024 * 1024
@@ -74,6 +77,10 @@ class Item:
     """Whether the issue says something else since; the task is left as it is."""
     note: bool
     """Whether the file has a handoff in free words, which was kept with it as it is."""
+    start: StartState | None = None
+    """What starting it led to; None: it was not to be started."""
+    start_reason: str = ""
+    """What its start waits for, or why it was refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +88,22 @@ class Imported:
     items: tuple[Item, ...]
     skipped: int
     """Those that are checked off; of issues, those that are pull requests."""
+    left_out: tuple[LeftOut, ...] = ()
+    """List items that are not tasks, at most `MOST_LEFT_OUT`."""
+    left_out_count: int = 0
 
     def count(self, state: ImportState) -> int:
         return sum(item.state is state for item in self.items)
+
+    def started(self, state: StartState) -> int:
+        return sum(item.start is state for item in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """That the new tasks are started, too."""
+
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,16 +123,23 @@ async def import_(
     format: Format,
     source: str = "",
     dry_run: bool = False,
+    starting: Starting | None = None,
 ) -> Imported:
     """Makes the tasks of a list that are not there yet. `source` is what the list is called: a
     title that came from it before is not made again."""
     listed = _read(text, format)
     name = visible(source, MAX_SOURCE) or PASTED
-    return await _taken(s, project, listed, name, actor, dry_run=dry_run)
+    return await _taken(s, project, listed, name, actor, dry_run=dry_run, starting=starting)
 
 
 async def import_issues(
-    s: Services, project: Project, wanted: issue.Wanted, actor: Actor, *, dry_run: bool = False
+    s: Services,
+    project: Project,
+    wanted: issue.Wanted,
+    actor: Actor,
+    *,
+    dry_run: bool = False,
+    starting: Starting | None = None,
 ) -> Imported:
     """Makes tasks of issues that have none yet. One that has is left alone."""
     try:
@@ -133,17 +160,31 @@ async def import_issues(
         long = f"The issues have {size} bytes, at most {MAX_ISSUE_BYTES} are taken"
         raise InvalidInput(f"{REFUSAL} {long}; {fewer}.")
     listed = issue.listed(found)
-    return await _taken(s, project, listed, found.repository, actor, dry_run=dry_run)
+    return await _taken(
+        s, project, listed, found.repository, actor, dry_run=dry_run, starting=starting
+    )
 
 
 async def _taken(
-    s: Services, project: Project, listed: Listed, source: str, actor: Actor, *, dry_run: bool
+    s: Services,
+    project: Project,
+    listed: Listed,
+    source: str,
+    actor: Actor,
+    *,
+    dry_run: bool,
+    starting: Starting | None,
 ) -> Imported:
     faults = [*listed.faults, *_circles(listed.entries)]
     drafts = await _drafts(s, project, listed, source, faults)
+    if starting is not None:
+        recurrence.to_come(starting.at, s.clock.now())
+        if starting.at is None:
+            agents.check_startable(s, project)
 
     def write(tx: Tx) -> Imported:
-        return _write(tx, s, project, listed, drafts, faults, actor, dry_run=dry_run)
+        done = _write(tx, s, project, listed, drafts, faults, actor, dry_run=dry_run)
+        return done if starting is None else _start(tx, s, done, starting, actor)
 
     return await (s.store.read(write) if dry_run else s.store.write(write))
 
@@ -252,7 +293,25 @@ def _write(
                 note=entry.note,
             )
         )
-    return Imported(items=tuple(items), skipped=listed.skipped)
+    return Imported(
+        items=tuple(items),
+        skipped=listed.skipped,
+        left_out=tuple(listed.left_out[:MOST_LEFT_OUT]),
+        left_out_count=len(listed.left_out),
+    )
+
+
+def _start(tx: Tx, s: Services, done: Imported, starting: Starting, actor: Actor) -> Imported:
+    """Starts the tasks that were made, when all of them are there to be waited for."""
+    items: list[Item] = []
+    for item in done.items:
+        if item.state is ImportState.MADE and item.task_id is not None:
+            task = tx.tasks.get(item.task_id)
+            result = bulk_starts.begin(tx, s, task, actor, starting.at)
+            items.append(replace(item, start=result.state, start_reason=result.reason))
+        else:
+            items.append(item)
+    return replace(done, items=tuple(items))
 
 
 def _told_by_file(entry: Entry, outside: Mapping[str, TaskId]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from agents_manager.domain import event
+from agents_manager.domain.dependency import READY
 from agents_manager.domain.effects import BESIDE
 from agents_manager.domain.ids import EffectId, ProjectId, TaskId
 from agents_manager.domain.names import visible
@@ -83,17 +84,22 @@ def _movers(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[M
 
 def _held_up(tx: Tx, task: Task, pipeline: Pipeline, now: datetime) -> Iterator[Mover]:
     """What a task that nobody has moved yet waits for."""
+    readiness = READY
+    if heeds_dependencies(pipeline, task.status):
+        readiness = facts.readiness(tx, task)
     if task.starts_at is not None and task.starts_at > now:
-        yield Mover("timer", f"It starts at {task.starts_at:%Y-%m-%d %H:%M:%S} UTC.")
-    heeds = heeds_dependencies(pipeline, task.status)
-    for blocker in tx.knowledge.blocking(task.id)[:1] if heeds else ():
-        yield Mover("dependency", " ".join(facts.blocked_by(tx, task)), blocker.task_id)
-    waiting = facts.unresolved(tx, task) if heeds else []
-    if waiting:
-        titles = ", ".join(f'"{other.title}" ({other.status})' for other in waiting)
-        yield Mover("dependency", f"It waits for {titles}.", waiting[0].id)
+        at = f"It starts at {task.starts_at:%Y-%m-%d %H:%M:%S} UTC"
+        then = f" or later: {readiness.sentence()}" if not readiness.ready else "."
+        yield Mover("timer", f"{at}{then}")
+    for blocker in tx.knowledge.blocking(task.id)[:1] if readiness.blockers else ():
+        yield Mover("dependency", " ".join(readiness.blockers), blocker.task_id)
+    if readiness.waits_for:
+        first = readiness.waits_for[0].id
+        titles = ", ".join(map(str, readiness.waits_for))
+        waits = readiness.sentence() if task.starts_at else f"It waits for {titles}."
+        yield Mover("dependency", waits, first)
     if task.starts_at is not None:
-        yield Mover("timer", "The engine starts it: its time has come.")
+        yield Mover("timer", "The engine starts it now.")
 
 
 def may_strand(pipeline: Pipeline, status: str) -> bool:
@@ -105,8 +111,8 @@ def may_strand(pipeline: Pipeline, status: str) -> bool:
     return pipeline.awaits_human(status) or not explicit
 
 
-def stranded(tx: Tx, now: datetime) -> list[TaskId]:
-    """Tasks that nobody will move and nobody was told of."""
+def stranded(tx: Tx, now: datetime, told: str = TOLD) -> list[TaskId]:
+    """Tasks that nobody will move and that have no notice with `told` in its id."""
     versions = [
         tx.pipelines.get(p.id, v.version)
         for p in tx.pipelines.all()
@@ -115,7 +121,7 @@ def stranded(tx: Tx, now: datetime) -> list[TaskId]:
     names = {s.id for p in versions for s in p.statuses if may_strand(p, s.id)}
     found: list[TaskId] = []
     after: str | None = None
-    while page := tx.tasks.idle(names, now, told=TOLD, after=after, limit=PAGE):
+    while page := tx.tasks.idle(names, now, told=told, after=after, limit=PAGE):
         after = page[-1].id
         for task in page:
             pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)

@@ -30,6 +30,7 @@ from agents_manager.flow import (
     snapshots,
     stages,
     starting,
+    teardown,
     transitions,
 )
 from agents_manager.flow.branches import Ground
@@ -137,7 +138,8 @@ def _told(group: _Group, run: Run, result: str | Conflicted) -> Event:
 async def cleared(s: Services, task: Task, project: Project, run: Run) -> list[Event]:
     """Takes its workspace away: the branch holds the work, and what it does not is saved."""
     key = names.workspace_key(task.id, run.part)
-    events = [*(await s.workspaces.remove(Path(project.path), key)).events]
+    events = [*await teardown.before_removal(s, task, project, key)]
+    events += (await s.workspaces.remove(Path(project.path), key)).events
     if not any(isinstance(e, WorkspaceRemoved) for e in events):
         events.append(WorkspaceRemoved())  # Before a crash that kept it from the log.
     mine = {"run": run.id}

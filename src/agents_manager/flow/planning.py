@@ -23,12 +23,13 @@ from agents_manager.domain.ids import EffectId, HistoryId, RunId
 from agents_manager.domain.phase import active
 from agents_manager.domain.pipeline import AGENT_HOOKS, HookSpec, Policy
 from agents_manager.domain.prompt import ResumePoint
+from agents_manager.domain.race import Contender
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.run import Run, RunStatus
 from agents_manager.domain.run_settings import Overrides
 from agents_manager.domain.task import SYSTEM, EffectRow, Project, Task
 from agents_manager.errors import HookFailed, NotFound
-from agents_manager.flow import agents, phases, races, stages, starting
+from agents_manager.flow import agents, choices, phases, races, stages, starting
 from agents_manager.flow.memory import questions
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.starting import Start
@@ -208,22 +209,25 @@ def _queue_run(
     effect_id: EffectId,
     begins: Start,
 ) -> RunId:
-    """The hook's own agent wins, but over none that contends; then the role of the mode, and the
-    resume point. A session is gone on with only by the same agent in the same mode, so a reviewer
-    never has that of the author; then what was set for its run stays set."""
+    """The hook's own agent wins, but over none that contends; then that of the task, the role of
+    the mode, and the resume point. A session is resumed only by the same agent in the same mode, so
+    a reviewer never has that of the author; then what was set for its run stays set."""
     resume, contender = begins.resume, begins.contender
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     mode = starting.mode_of(pipeline.status(task.status), hook, resume)
     named = hook.params.get("agent") or hook.params.get("agentType")
-    named = contender.agent if contender else named
     phase = active(tx.phases.of_task(task.id))
     phase_id = phase.id if phase else None
     runs = tx.runs.of_task(task.id)
     project = tx.projects.get(task.project_id)
     if resume.mode == agents.REVIEW != mode:
         resume = _author(tx, runs, mode, phase_id) or resume
-    agent = str(named) if named else _next_agent(s, project, mode, resume)
     before = next((r for r in runs if r.id == resume.run), None)
+    choice = choices.of_mode(s, project, task, mode)
+    if contender:
+        agent = contender.agent
+    else:
+        agent = str(named) if named else _next_agent(s, project, mode, resume, choice, before)
     was_in = before.phase_id if before else None
     same = mode == resume.mode and agent == resume.agent and phase_id == was_in
     # Whoever delivered what its stage is for is done; the next one of its role begins anew.
@@ -232,10 +236,11 @@ def _queue_run(
     # A session is of its workspace; what was set for who works there is not.
     same = same and not (before and before.part != begins.part)
     of_hook = run_settings.picked(hook.params)
-    if contender:  # A model that the hook names is for the agent that it would have started.
-        of_hook.pop("model", None)
+    if contender or (choice and not named):
+        of_hook.pop("model", None)  # It is for the agent that the hook would have started.
     overrides = Overrides(
         role=agents.settings_of_role(s, project, mode, agent),
+        task=choices.recorded(choice, agent if not contender else None),
         hook=of_hook,
         run={**kept, **begins.own},
     )
@@ -271,11 +276,23 @@ def _after(runs: Sequence[Run], now: datetime) -> datetime:
     return max([now, *(run.created_at + timedelta(microseconds=1) for run in runs[-1:])])
 
 
-def _next_agent(s: Services, project: Project, mode: str, resume: ResumePoint) -> str | None:
-    """Whoever works in a mode goes on in it. Into another, an agent that only had the role of its
-    mode is not taken along."""
-    if resume.mode == mode and resume.agent:
+def _next_agent(
+    s: Services,
+    project: Project,
+    mode: str,
+    resume: ResumePoint,
+    choice: Contender | None,
+    before: Run | None,
+) -> str | None:
+    """Whoever works in a mode goes on in it, until another agent is chosen for the task. Into
+    another mode, an agent that only had the role of its mode is not taken along."""
+    replaced = choices.is_replaced(choice, before)
+    if resume.mode == mode and resume.agent and not replaced:
         return resume.agent
+    if choice is not None:
+        return choice.agent
+    if before is not None and replaced:
+        return agents.of_role(s, project, mode)
     in_its_role = resume.mode and resume.agent == agents.of_role(s, project, resume.mode)
     return agents.of_role(s, project, mode) or (None if in_its_role else resume.agent)
 

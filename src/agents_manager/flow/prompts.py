@@ -37,6 +37,7 @@ from agents_manager.flow import (
     audit,
     branches,
     budgets,
+    check_decisions,
     comments,
     edits,
     leaks,
@@ -46,11 +47,12 @@ from agents_manager.flow import (
     sharing,
     transitions,
     undoing,
+    unmerged,
 )
 from agents_manager.flow.comments import Quotes
 from agents_manager.flow.memory import care
 from agents_manager.flow.ports import Services, Tx
-from agents_manager.flow.runs import midway
+from agents_manager.flow.runs import handing_over, midway
 
 BY_DEFAULT = SYSTEM.model_copy(update={"via": "default"})
 """Takes the answer that an agent suggested, after the time that it allowed for that."""
@@ -65,6 +67,17 @@ class Answered:
     """The same answer had been taken before under the same key."""
     decisions: tuple[Node, ...] = ()
     """As what the answer is kept, where that was wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beside:
+    """What is known of an answer beside its words."""
+
+    delay_s: float
+    keep: bool
+    lines: Quotes
+    closing: Mapping[str, Any] | None
+    """What the move says about unmerged commits."""
 
 
 class _Refused(Exception):
@@ -86,16 +99,20 @@ async def answer(
     key: str | None = None,
     delay_s: float = 0,
     keep: bool = False,
+    consent: unmerged.Consent = unmerged.NONE,
 ) -> Answered:
     """Takes an answer, or says field by field what is wrong, or who was faster. For `delay_s`
     nothing that follows from it begins, and it can be taken back. With `keep` it is a decision that
     later agents are told, too."""
     undoing.check_delay(delay_s)
-    lines = await _quotes(s, prompt_id, raw)
+    beside = _Beside(
+        delay_s=delay_s,
+        keep=keep,
+        lines=await _quotes(s, prompt_id, raw),
+        closing=await unmerged.check_answer(s, prompt_id, raw, consent),
+    )
     try:
-        return await s.store.write(
-            lambda tx: _answer(tx, s, prompt_id, raw, actor, key, delay_s, lines, keep=keep)
-        )
+        return await s.store.write(lambda tx: _answer(tx, s, prompt_id, raw, actor, key, beside))
     except _Refused as error:
         prompt, refused, fired = error.prompt, error.refused, error.fired
         await s.store.write(
@@ -180,10 +197,7 @@ def _answer(
     raw: Mapping[str, Any],
     actor: Actor,
     key: str | None,
-    delay_s: float,
-    lines: Quotes,
-    *,
-    keep: bool,
+    beside: _Beside,
 ) -> Answered:
     prompt = tx.prompts.find(prompt_id)
     if actor != BY_DEFAULT:
@@ -197,7 +211,7 @@ def _answer(
         raise _expired(prompt)
     response = validate_answer(prompt.type, prompt.payload, raw)
     at_once = prompt.type is _PERMISSION or prompt.resume.holds or prompt.midway
-    held = undoing.before(tx, prompt) if delay_s and not at_once else None
+    held = undoing.before(tx, prompt) if beside.delay_s and not at_once else None
     won = tx.prompts.close(
         prompt.id,
         status=PromptStatus.RESPONDED,
@@ -209,12 +223,12 @@ def _answer(
     )
     if not won:
         raise _too_late(tx, tx.prompts.get(prompt.id))
-    tx.events.add(prompt.task_id, _answered(tx, prompt, response, actor, lines), actor, now)
-    _follow(tx, s, prompt, response, actor)
-    kept = tuple(care.decide(tx, s, tx.prompts.get(prompt.id), actor)) if keep else ()
+    tx.events.add(prompt.task_id, _answered(tx, prompt, response, actor, beside.lines), actor, now)
+    _follow(tx, s, prompt, response, actor, beside.closing)
+    kept = tuple(care.decide(tx, s, tx.prompts.get(prompt.id), actor)) if beside.keep else ()
     if held is not None:
         new = [node.id for node in kept if _of_this_answer(node, prompt, now)]
-        undoing.hold(tx, prompt, held, now + timedelta(seconds=delay_s), new)
+        undoing.hold(tx, prompt, held, now + timedelta(seconds=beside.delay_s), new)
     task = tx.tasks.get(prompt.task_id)
     return Answered(tx.prompts.get(prompt.id), task, repeated=False, decisions=kept)
 
@@ -225,12 +239,19 @@ def _of_this_answer(decision: Node, prompt: Prompt, now: datetime) -> bool:
     return decision.updated_at >= now and tasks == {prompt.task_id}
 
 
-def _follow(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:
+def _follow(
+    tx: Tx,
+    s: Services,
+    prompt: Prompt,
+    response: Mapping[str, Any],
+    actor: Actor,
+    closing: Mapping[str, Any] | None,
+) -> None:
     """What the answer leads to."""
     if prompt.type is PromptType.BUDGET:
         budgets.answer(tx, s, prompt, BudgetAnswer.model_validate(response), actor)
     elif prompt.type is PromptType.CHOICE:
-        _choose(tx, s, prompt, response, actor)
+        _choose(tx, s, prompt, response, actor, closing)
     elif prompt.type is _PERMISSION:  # The run that asked for it is waiting, and goes on.
         _told_permission(tx, prompt, response, actor, s.clock.now())
     elif prompt.midway:
@@ -282,14 +303,22 @@ _WAYS: Mapping[str, Callable[[Tx, Services, TaskId, Actor], object]] = {
 }
 
 
-def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], actor: Actor) -> None:
+def _choose(
+    tx: Tx,
+    s: Services,
+    prompt: Prompt,
+    response: Mapping[str, Any],
+    actor: Actor,
+    closing: Mapping[str, Any] | None,
+) -> None:
     choices = ChoicePayload.model_validate(prompt.payload).choices
     chosen = next(c for c in choices if c.id == response["choice_id"])
     what, _, which = chosen.action.partition(":")
     match what:
         case "transition":
             manual = Trigger(type=TriggerType.MANUAL)
-            _fire(tx, s, prompt, Fired(trigger=manual, transition_id=which), actor)
+            fired = Fired(trigger=manual, transition_id=which, payload=closing)
+            _fire(tx, s, prompt, fired, actor)
         case "redo" | "release":
             released = what == "release"
             entry = leaks.release(tx, s, prompt.task_id, which, actor) if released else which
@@ -303,6 +332,10 @@ def _choose(tx: Tx, s: Services, prompt: Prompt, response: Mapping[str, Any], ac
             _WAYS[way](tx, s, prompt.task_id, actor)
         case "pick" | "race":
             picking.choose(tx, s, prompt, which, actor)
+        case "recheck" | "skip_check" | "edit_check" | "fix_check":
+            check_decisions.choose(tx, s, prompt, chosen.action, actor)
+        case "hand_over":
+            handing_over.order(tx, s, prompt, which)
         case "ask":
             last, task = tx.prompts.get(PromptId(which)), tx.tasks.get(prompt.task_id)
             asking.ask_again(tx, s, task, last, last.history_id)

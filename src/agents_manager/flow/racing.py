@@ -9,7 +9,7 @@ from agents_manager.domain.race import Contender
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import onward
 from agents_manager.errors import InvalidInput, TransitionRefused
-from agents_manager.flow import agents, picking, prompts, races, remedies, tasks
+from agents_manager.flow import agents, later, picking, prompts, races, remedies, tasks
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.tasks import NewTask
 
@@ -56,7 +56,7 @@ async def order(
     task = await s.store.write(write)
     if start and await s.store.read(lambda tx: _waits_for_start(tx, task)):
         try:
-            await tasks.move(s, task.id, actor)
+            await later.start(s, task.id, actor)
         except TransitionRefused as error:
             why = f"They are to work at it side by side, but it was not started: {error.message}"
             raise TransitionRefused(why, error.details) from None
@@ -74,6 +74,8 @@ async def create(
     key: str | None = None,
 ) -> Task:
     """A new task that several agents are to implement; none is made where they cannot."""
+    if new.agent or new.model:
+        raise InvalidInput("A race names its own agents. Leave out the agent of the task.")
     check(s, project, contenders, judge)
     task = await tasks.create(s, project, new, actor, key=key)
     known = await s.store.read(lambda tx: races.ordered(tx, task.id) or races.last(tx, task.id))

@@ -25,6 +25,8 @@ from agents_manager.domain.trail import RETRY, arrival, went_on
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
 from agents_manager.flow import (
     asking,
+    choices,
+    closing,
     facts,
     loop_backs,
     planning,
@@ -32,6 +34,7 @@ from agents_manager.flow import (
     races,
     starting,
     transitions,
+    unreviewed,
 )
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.starting import Start
@@ -73,6 +76,8 @@ def take_back(
     """Undoes the last move, and puts that on record. What stood where it was stays there."""
     now = s.clock.now()
     moved = entry.source != entry.to
+    if moved and tx.pipelines.get(task.pipeline_id, task.pipeline_version).is_final(task.status):
+        closing.reopened(tx, s, task, actor)
     back = tx.tasks.move(task, entry.source, now) if moved else task
     undone = replace(
         entry,
@@ -122,8 +127,9 @@ def after_stop(tx: Tx, s: Services, task_id: TaskId, reason: str) -> None:
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     again = Choice(id="rerun", label="Run the agent again", action="rerun")
+    offered = [again, *unreviewed.choices(tx, task, pipeline)]
     last = tx.history.of_task(task_id)[-1]
-    asking.open_choice(tx, s, task, pipeline, last.id, reason, extra=[again])
+    asking.open_choice(tx, s, task, pipeline, last.id, reason, extra=offered)
 
 
 def grant(tx: Tx, s: Services, task_id: TaskId, actor: Actor) -> None:
@@ -167,10 +173,11 @@ def rerun(
     entry = _standing_entry(tx, s, task, Result.DONE, RETRY, actor, reason)
     started: list[RunId] = []
     for position, last in enumerate(again):
-        agent = order.agent or last.agent
+        mode = order.mode or last.mode
+        agent = order.agent or _agent_again(tx, s, task, mode, last)
         # What was set for one agent, its model above all, means nothing to another.
         before = last.overrides if agent == last.agent else run_settings.NONE
-        wanted = {"mode": order.mode or last.mode, "agent": agent}
+        wanted = {"mode": mode, "agent": agent}
         hook = HookSpec(type="start_agent", params={**before.hook, **wanted})
         begins = Start(
             resume=starting.going_on(task, last),
@@ -183,6 +190,13 @@ def rerun(
             tx.effects.update(effect_id, due_at=at)
         started.append(made)
     return started
+
+
+def _agent_again(tx: Tx, s: Services, task: Task, mode: str, last: Run) -> str | None:
+    """The agent of the last run; None where the task's choice has changed since then."""
+    choice = choices.of_mode(s, tx.projects.get(task.project_id), task, mode)
+    kept = last.part or mode != last.mode or not choices.is_replaced(choice, last)
+    return last.agent if kept else None
 
 
 def _again(tx: Tx, s: Services, runs: Sequence[Run]) -> list[Run]:

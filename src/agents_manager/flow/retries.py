@@ -1,9 +1,12 @@
 """Trying again what failed: a new run of the same agent whose effect is due later. The row is the
 timer, so a crash neither loses nor doubles it, and a run that waits holds no place."""
 
+import zlib
+from dataclasses import replace
+
 from agents_manager.domain import event, retry
 from agents_manager.domain.retry import Rules, Try
-from agents_manager.domain.run import AgentError, Run, RunStatus
+from agents_manager.domain.run import AgentError, ErrorClass, Run, RunStatus
 from agents_manager.domain.task import SYSTEM, Actor, ActorType, EffectRow
 from agents_manager.domain.trail import RETRY
 from agents_manager.errors import AgentsManagerError, NotFound, TransitionRefused
@@ -11,18 +14,22 @@ from agents_manager.flow import remedies
 from agents_manager.flow.ports import Services, Tx
 
 
-def schedule(tx: Tx, s: Services, run: Run, error: AgentError) -> bool:
-    """Has a failed run tried again later; False when its error is final."""
+def schedule(tx: Tx, s: Services, run: Run, error: AgentError, *, grew: bool = False) -> bool:
+    """Has a failed run tried again later; False when its error is final. A conversation that is too
+    long is begun again only if it would be shorter: it `grew` in this run, or in an earlier one."""
     rule = _rules(tx, s, run).get(error.error_class)
-    if rule is None:
+    too_long = error.error_class is ErrorClass.CONTEXT_TOO_LONG
+    if rule is None or (too_long and not grew and not _continued_session(tx, run)):
         return False
     now = s.clock.now()
     done = retry.done(_tries(tx, run))
-    due = retry.due(rule, done, error.resets_at, now)
+    due = retry.due(rule, done, error.resets_at, now, _spread(run))
     if due is None:
         return False
     which = f"retry {done + 1} of {rule.tries}"
-    (again,) = remedies.rerun(tx, s, run.task_id, SYSTEM, at=due, reason=which, run=run)
+    session = None if too_long else run.session
+    last = replace(run, session=session)
+    (again,) = remedies.rerun(tx, s, run.task_id, SYSTEM, at=due, reason=which, run=last)
     told = event.RetryScheduled(
         run=run.id,
         retry=again,
@@ -65,6 +72,18 @@ def automatic(tx: Tx, run: Run) -> bool:
     except NotFound:
         return False
     return entry.trigger == RETRY and entry.actor.type is not ActorType.USER
+
+
+def _spread(run: Run) -> float:
+    """Return a number from 0 to 1 that is the same for a run each time."""
+    return zlib.crc32(run.id.encode()) / 0xFFFFFFFF
+
+
+def _continued_session(tx: Tx, run: Run) -> bool:
+    """Return whether the run continued the session of an earlier run, so that a new session would
+    have a shorter context."""
+    others = (r for r in tx.runs.of_task(run.task_id) if r.id != run.id)
+    return run.session is not None and any(r.session == run.session for r in others)
 
 
 def _tries(tx: Tx, run: Run) -> list[Try]:

@@ -193,7 +193,10 @@ async def _kept(s: Services, before: Schedule, changes: Mapping[str, Any]) -> di
     if "project" in changes or "task" in changes:
         named = str(changes.get("project", before.project_id))
         project = await s.store.read(lambda tx: tx.projects.find(named))
-        template = {**before.template, **changes.get("task", {})}
+        words = changes.get("task", {})
+        # A model belongs to its agent.
+        forgotten = {"model": None} if "agent" in words else {}
+        template = {**before.template, **forgotten, **words}
         kept["template"] = await _template(s, project, template)
         kept |= {"project_id": project.id, "project": project.name}
     return kept

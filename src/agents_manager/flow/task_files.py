@@ -17,7 +17,7 @@ MOST_LOGGED = 500
 """Entries of a log, the newest; all of them are in `am task events`."""
 PAGE = 1_000
 SENTENCE = 300
-UNTOLD = ("agent.tool_use",)
+UNTOLD = ("agent.tool_use", "agent.tool_uses_left_out")
 """Types of events of which there are too many to read."""
 FORM = "%Y-%m-%d %H:%M:%S UTC"
 
@@ -56,6 +56,8 @@ def export(tx: Tx, task: Task) -> str:
         "Priority": task.priority,
         "Size": task.size,
         "Complexity": task.complexity,
+        "Agent": task.agent or "",
+        "Model": task.model or "",
         "Pipeline": pipelines.plain(task.pipeline_id),
         "Tags": task_file.BETWEEN.join(task.tags),
         "Depends on": task_file.BETWEEN.join(_dependencies(task, before)),

@@ -35,6 +35,7 @@ from agents_manager.flow import (
     places,
     planning,
     transitions,
+    unmerged,
 )
 from agents_manager.flow.ports import Services, Tx
 
@@ -58,6 +59,9 @@ class NewTask:
     pipeline: str | None = None
     starts_at: datetime | None = None
     """When the engine starts it; None: somebody does."""
+    agent: str | None = None
+    """The agent of its runs; None: the project's default."""
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +102,14 @@ async def add_project(
         project, trusted_commands=config.commands_fingerprint, trusted=config.commands
     )
 
+    same = await registered(s, top)
+    if same is not None:
+        raise ProjectExists(_already(project.path, same))
+
     def write(tx: Tx) -> Project:
         known = tx.projects.by_path(project.path)
         if known is not None:
-            raise ProjectExists(f'"{project.path}" is already registered as "{known.name}".')
+            raise ProjectExists(_already(project.path, known))
         elsewhere = places.known_elsewhere(tx, s, project, named=name is not None)
         if elsewhere is not None:
             return places.put(tx, s, elsewhere, project, by)
@@ -116,6 +124,25 @@ async def add_project(
         return project
 
     return await s.store.write(write)
+
+
+async def registered(s: Services, top: Path) -> Project | None:
+    """Returns the project of a repository, also if it was registered by another of its
+    worktrees."""
+    projects = await s.store.read(lambda tx: tx.projects.all())
+    for project in projects:
+        if project.path == str(top):
+            return project
+    for project in projects:
+        if await s.workspaces.is_same(Path(project.path), top):
+            return project
+    return None
+
+
+def _already(path: str, known: Project) -> str:
+    if known.path == path:
+        return f'"{path}" is already registered as "{known.name}".'
+    return f'"{path}" is a worktree of "{known.path}", which is registered as "{known.name}".'
 
 
 async def trust_project(
@@ -227,29 +254,50 @@ async def move(
     force: bool = False,
     stop: bool = False,
     reason: str | None = None,
+    consent: unmerged.Consent = unmerged.NONE,
 ) -> Task | Stopping:
     """A move by hand. With a live run it is refused, unless it is to be stopped: then the move
-    is made after the run is proven gone. Without a target, the only possible move is made."""
+    is made after the run is proven gone. Without a target, the only possible move is made. Raises
+    UnmergedWork for one that closes the task without the consent to leave commits unmerged."""
     if force and not actor.admin:
         raise TransitionRefused("Only an admin may move by force.")
+    said = None if to is None else await unmerged.check_move(s, task_id, to, consent)
 
     def write(tx: Tx) -> Task | Stopping | Refused:
         task = tx.tasks.find(task_id)
-        fired = only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to)
+        fired = only_way(tx, task) if to is None else Fired(trigger=MANUAL, to=to, payload=said)
         transitions.expect(task, expect_version)
-        live = tx.runs.live(task.id)
-        then = _after_the_stop(tx, s, task, fired, actor, stop=stop, force=force) if live else None
-        if then is not None:
-            for run in live:
-                _order_stop(tx, s, task, run, actor, then=then, force=force, reason=reason)
-            return Stopping(task, live[0], live[1:])
-        result = transitions.apply(tx, s, task.id, fired, actor, force=force, reason=reason)
-        return result if isinstance(result, Refused) else result.task
+        return move_by_hand(tx, s, task, fired, actor, force=force, stop=stop, reason=reason)
 
     result = await s.store.write(write)
     if isinstance(result, Refused):
-        raise TransitionRefused(result.reasons[0], result.reasons[1:])
+        raise refusal(result)
     return result
+
+
+def move_by_hand(
+    tx: Tx,
+    s: Services,
+    task: Task,
+    fired: Fired,
+    actor: Actor,
+    *,
+    force: bool = False,
+    stop: bool = False,
+    reason: str | None = None,
+) -> Task | Stopping | Refused:
+    live = tx.runs.live(task.id)
+    then = _after_the_stop(tx, s, task, fired, actor, stop=stop, force=force) if live else None
+    if then is not None:
+        for run in live:
+            _order_stop(tx, s, task, run, actor, fired, then=then, force=force, reason=reason)
+        return Stopping(task, live[0], live[1:])
+    result = transitions.apply(tx, s, task.id, fired, actor, force=force, reason=reason)
+    return result if isinstance(result, Refused) else result.task
+
+
+def refusal(refused: Refused) -> TransitionRefused:
+    return TransitionRefused(refused.reasons[0], refused.reasons[1:])
 
 
 async def stop_run(s: Services, run_id: str, actor: Actor) -> Stopping:
@@ -286,12 +334,16 @@ def _order_stop(
     task: Task,
     run: Run,
     actor: Actor,
+    fired: Fired | None = None,
     *,
     then: str | None = None,
     force: bool = False,
     reason: str | None = None,
 ) -> None:
-    order = StopAgent(run_id=run.id, then=then, force=force, reason=reason, by=actor.name)
+    said = fired.payload if fired else None
+    order = StopAgent(
+        run_id=run.id, then=then, force=force, reason=reason, payload=said, by=actor.name
+    )
     for effect in tx.effects.open(task.id):
         if effect.kind == order.kind and effect.payload["run_id"] == run.id:
             if then is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from agents_manager.domain import event, question, transition
 from agents_manager.domain.guards import Fired, matches
 from agents_manager.domain.ids import HistoryId, TaskId
-from agents_manager.domain.pipeline import Pipeline
+from agents_manager.domain.pipeline import Pipeline, TriggerType
 from agents_manager.domain.prompt import ResumePoint
 from agents_manager.domain.task import (
     SYSTEM,
@@ -30,7 +30,16 @@ from agents_manager.domain.transition import (
     in_the_way,
 )
 from agents_manager.errors import StaleTask
-from agents_manager.flow import asking, facts, issues, planning, stages
+from agents_manager.flow import (
+    asking,
+    clearing,
+    closing,
+    facts,
+    issues,
+    planning,
+    stages,
+    unreviewed,
+)
 from agents_manager.flow.ports import Services, Tx
 
 
@@ -52,13 +61,16 @@ def apply(
     *,
     force: bool = False,
     reason: str | None = None,
+    leaving: str | None = None,
 ) -> Answer:
-    """One attempt at a move. A refusal is recorded and answered with every reason."""
+    """One attempt at a move. A refusal is recorded and answered with every reason. `leaving` is the
+    status whose transitions count, if that is not the task's own."""
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
-    found = facts.gather(tx, s, task, fired, actor)
+    source = leaving or task.status
+    found = facts.gather(tx, s, replace(task, status=source), fired, actor)
     origin = facts.origin_of(tx, task, pipeline)
-    decision = transition.decide(pipeline, task.status, origin, found, s.registry, force=force)
+    decision = transition.decide(pipeline, source, origin, found, s.registry, force=force)
     if isinstance(decision, Moved):
         decision = in_the_way(found, decision) or decision
     if isinstance(decision, Refused):
@@ -101,8 +113,9 @@ def _enter(
     if question is not None:
         asking.open_prompt(tx, s, moved.task, question, moved.history.id, resume)
     if pipeline.is_final(moved.task.status):
+        closing.hold_dependents(tx, s, moved.task, fired.payload, actor)
         _wake_dependents(tx, s, moved.task)
-        issues.settle(tx, s, moved.task, pipeline)
+        settle_end(tx, s, moved.task)
     return moved
 
 
@@ -143,7 +156,7 @@ def carry(
     tx.events.add(task.id, migrated, actor, now)
     if pipeline.is_final(to):
         _wake_dependents(tx, s, moved)
-        issues.settle(tx, s, moved, pipeline)
+        settle_end(tx, s, moved)
     return Applied(moved, entry)
 
 
@@ -152,7 +165,14 @@ def recheck(tx: Tx, s: Services, task_id: TaskId) -> None:
     task = tx.tasks.get(task_id)
     pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
     moved = _follow_autos(tx, s, pipeline, task, None)
-    issues.settle(tx, s, moved.task if moved else task, pipeline)
+    settle_end(tx, s, moved.task if moved else task)
+
+
+def settle_end(tx: Tx, s: Services, task: Task) -> None:
+    """Orders what is done for a task that has ended, once nothing else is open for it."""
+    pipeline = tx.pipelines.get(task.pipeline_id, task.pipeline_version)
+    issues.settle(tx, s, task, pipeline)
+    clearing.settle(tx, s, task, pipeline)
 
 
 def refuse(
@@ -295,6 +315,8 @@ def _put_to_a_person(
 ) -> None:
     rerun = bool(tx.runs.of_task(task.id)) and pipeline.is_active(task.status)
     extra = question.ways_out(refused, rerun=rerun)
+    if fired.trigger.type is TriggerType.AGENT_ERROR:
+        extra += unreviewed.choices(tx, task, pipeline)
     entry = tx.history.of_task(task.id)[-1]
     asking.open_choice(
         tx, s, task, pipeline, entry.id, " ".join(refused.reasons), evidence=str(fired), extra=extra

@@ -18,7 +18,7 @@ from agents_manager.domain.prompt import (
 from agents_manager.domain.run import RunStatus
 from agents_manager.domain.task import Actor, PullState, Result, Task
 from agents_manager.errors import InvalidInput, NotAllowed, UndoRefused
-from agents_manager.flow import asking, budgets, phases, remedies
+from agents_manager.flow import asking, budgets, check_decisions, phases, remedies
 from agents_manager.flow.memory import care
 from agents_manager.flow.ports import Services, Tx
 
@@ -113,6 +113,7 @@ def _undo(tx: Tx, s: Services, prompt_id: str, actor: Actor) -> Undone:
         task, undone = remedies.take_back(tx, s, task, entry, actor, reason)
         history_id = undone.id
     budgets.take_back(tx, s, prompt, actor)
+    check_decisions.take_back(tx, s, prompt, actor)
     phases.put_back(tx, task.id, held.phases)
     for pull_id in held.pulls:
         tx.pulls.update(pull_id, s.clock.now(), state=PullState.OPEN)

@@ -22,9 +22,10 @@ from agents_manager.domain.transition import (
     decide,
     in_the_way,
     nothing_to_ask,
+    onward,
 )
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import asking, facts, races, why
+from agents_manager.flow import asking, check_decisions, facts, later, races, why
 from agents_manager.flow.liveness import Mover, next_mover
 from agents_manager.flow.memory import looking
 from agents_manager.flow.memory.looking import OfTask
@@ -44,6 +45,8 @@ class Move:
     label: str
     allowed: bool
     reasons: tuple[str, ...]
+    when_ready: bool = False
+    """Whether starting the task has the engine make this move when its dependencies are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,8 @@ class TaskView:
     memory: OfTask
     raced: bool
     """Whether several agents did the same work at it, or are to."""
+    skipped_checks: Sequence[str]
+    """Checks that do not run for it, as people decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +127,7 @@ def task(tx: Tx, s: Services, task_id: str, actor: Actor) -> TaskView:
         pull=tx.pulls.of_task(found.id),
         memory=looking.of_task(tx, found),
         raced=any(r.part and r.mode == MODE for r in runs) or bool(races.ordered(tx, found.id)),
+        skipped_checks=check_decisions.of_task(tx, found.id).skipped,
     )
 
 
@@ -225,6 +231,8 @@ def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) ->
     known = facts.gather(tx, s, task, fired, actor)
     origin = facts.origin_of(tx, task, pipeline)
     found = candidates(pipeline, task.status, known, s.registry, origin=origin)
+    starting = {t.id for t in onward(pipeline, task.status)}
+    waits = len(starting) == 1 and later.may_wait(tx, task)
     return [
         Move(
             c.transition.id,
@@ -232,6 +240,7 @@ def _moves(tx: Tx, s: Services, task: Task, pipeline: Pipeline, actor: Actor) ->
             c.transition.title,
             c.allowed,
             tuple(c.reasons),
+            waits and c.transition.id in starting,
         )
         for c in found
     ]

@@ -12,11 +12,13 @@ from agents_manager.domain.pipeline import faults
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import access, prompts, tasks, views
+from agents_manager.flow import access, later, prompts, tasks, views
+from agents_manager.flow.later import Started, Waiting
 from agents_manager.flow.memory import lookup
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs import mirrors, transcripts
 from agents_manager.flow.tasks import NewTask, Stopping
+from agents_manager.flow.unmerged import Consent
 from agents_manager.flow.views import InboxItem, TaskView
 from agents_manager.mcp.protocol import Json, Said, Tool
 
@@ -50,6 +52,12 @@ class OneTask(Given):
 class Move(OneTask):
     to: str = Field(description="A status; show_task says which are possible.")
     reason: str | None = None
+    leave_unmerged: bool = Field(
+        default=False, description="Close the task although commits are not merged."
+    )
+    release_dependents: bool = Field(
+        default=False, description="Let tasks that depend on unmerged work start."
+    )
 
 
 class Created(Given):
@@ -62,6 +70,12 @@ class Created(Given):
     acceptance_criteria: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = Field(default=(), description="Ids of tasks.")
     pipeline: str | None = None
+    agent: str | None = Field(
+        default=None, description="The agent of its runs; the project's default where left out."
+    )
+    model: str | None = Field(
+        default=None, description="The model of that agent; its own choice where left out."
+    )
 
 
 class Answer(Given):
@@ -141,7 +155,7 @@ def of(s: Services, actor: Actor) -> list[Tool]:
         ),
         tool(
             "start_task",
-            "Makes the only move by hand that does not end the task.",
+            "Starts a task: now, or automatically when the tasks it depends on are finished.",
             OneTask,
             desk.start,
             changes=True,
@@ -208,10 +222,16 @@ class _Desk:
         return _task(await tasks.create(self._s, project, new, self._actor), project)
 
     async def start(self, given: OneTask) -> Json:
-        return await self._moved(given.task)
+        return _started(await later.start(self._s, given.task, self._actor))
 
     async def move(self, given: Move) -> Json:
-        return await self._moved(given.task, to=given.to, reason=given.reason)
+        consent = Consent(
+            leave_unmerged=given.leave_unmerged, release_dependents=given.release_dependents
+        )
+        done = await tasks.move(
+            self._s, given.task, self._actor, to=given.to, reason=given.reason, consent=consent
+        )
+        return _started(done)
 
     async def prompts(self, given: OfProject) -> Json:
         project, limit = given.project, given.limit
@@ -250,11 +270,13 @@ class _Desk:
     async def _view(self, task: str) -> TaskView:
         return await self._s.store.read(lambda tx: views.task(tx, self._s, task, self._actor))
 
-    async def _moved(self, task: str, **how: Any) -> Json:
-        done = await tasks.move(self._s, task, self._actor, **how)
-        if isinstance(done, Stopping):
-            return {**_short(done.task), "stopping_run": done.run.id}
-        return _short(done)
+
+def _started(done: Started) -> Json:
+    if isinstance(done, Stopping):
+        return {**_short(done.task), "stopping_run": done.run.id}
+    if isinstance(done, Waiting):
+        return {**_short(done.task), "waits": done.readiness.sentence()}
+    return _short(done)
 
 
 def _short(task: Task) -> Json:
@@ -278,6 +300,8 @@ def _whole(view: TaskView) -> Json:
         "description": task.description,
         "acceptance_criteria": list(task.acceptance_criteria),
         "dependencies": list(task.dependencies),
+        "agent": task.agent,
+        "model": task.model,
         "plan": task.plan,
         "why": view.why,
         "next": view.next_mover.text,

@@ -45,8 +45,9 @@ def _report_outcome(reporter: Reporter) -> Tool:
     return Tool(
         name="report_outcome",
         description=(
-            "Reports the outcome of this run, in the place of an outcome block. Call it once your"
-            " work is done. The payload of each outcome is described in your instructions."
+            "Reports the outcome of this run, in the place of one in your final message. Call it"
+            " once your work is done. The payload of each outcome is described in your"
+            " instructions."
         ),
         schema={
             "type": "object",

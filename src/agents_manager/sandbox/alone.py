@@ -6,18 +6,16 @@ import json
 import os
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from agents_manager.sandbox import bubblewrap, landlock, seatbelt, telling, tree
+from agents_manager.sandbox import bubblewrap, landlock, seatbelt, supervision, telling, tree
 from agents_manager.sandbox.bubblewrap import PACKAGE, Bounds, Cage
-from agents_manager.sandbox.cgroup import Group
+from agents_manager.sandbox.supervision import FAILED, Supervision
 from agents_manager.sandbox.telling import in_memory
 
 START = (
@@ -29,7 +27,9 @@ LANDLOCK, SEATBELT = "S2", "S1"
 GUARD = (sys.executable, "-I", "-S", "-c", START, str(PACKAGE.parents[1]))
 
 
-def run(cage: Cage, umask: int) -> int:
+def run(raw: Mapping[str, Any], umask: int) -> int:
+    cage = Cage.from_json(raw)
+    bubblewrap.check(cage)
     if cage.level not in (LANDLOCK, SEATBELT):
         raise PermissionError(f'there is none of level "{cage.level}"')
     if bubblewrap.is_root():
@@ -55,24 +55,37 @@ def run(cage: Cage, umask: int) -> int:
             os.close(held)
 
 
-def _followed(cage: Cage, door: socket.socket, argv: Sequence[str], passed: Sequence[int]) -> int:
-    from agents_manager.sandbox import watch
-
+def _followed(cage: Cage, door: socket.socket, argv: list[str], passed: Sequence[int]) -> int:
+    """The proxy listens at a socket of this machine, whose other ports need no relay."""
     tree.adoptive()
+    raw = json.loads(cage.dumped())
+    supervised = Supervision(raw, [door])
+    child = os.fork()
+    if child == 0:
+        _become(argv, passed, supervised)
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, lambda number, _: os.kill(child, number))
+    return supervision.ended(child, supervised)
 
-    def start(group: Group | None) -> "subprocess.Popen[bytes]":
-        line = group.joined(argv) if group else argv
-        child = subprocess.Popen(line, env={}, cwd="/", pass_fds=passed, umask=0o022)
-        for name in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(name, lambda number, _: child.send_signal(number))
-        return child
 
-    return watch.follow(cage, door, start)
+def _become(argv: list[str], passed: Sequence[int], supervised: Supervision) -> NoReturn:
+    try:
+        if supervised.group is not None:
+            supervised.group.join()
+        for descriptor in passed:
+            os.set_inheritable(descriptor, True)
+        os.umask(0o022)
+        os.chdir("/")
+        os.execve(argv[0], argv, {})  # noqa: S606 - no shell is the point
+    except OSError as error:
+        os.write(2, f"The sandbox could not be made: {error}\n".encode())
+    finally:
+        os._exit(FAILED)
 
 
 def _told(cage: Cage, umask: int, proxy: int) -> dict[str, Any]:
     ports = [*cage.ports, *([proxy] if cage.talks else [])]
-    told = telling.told(replace(cage, bounds=_besides(cage.bounds)), umask, proxy)
+    told = telling.told(cage._replace(bounds=_besides(cage.bounds)), umask, proxy)
     if cage.level == SEATBELT:
         return {**told, "argv": seatbelt.command(cage, ports), "rules": None}
     rules = landlock.rules(cage, ports)
@@ -93,7 +106,7 @@ def _with_own_places(cage: Cage, folder: Path) -> Cage:
         if not any(Path(env.get(name, "/")).is_relative_to(path) for path in cage.writes):
             env[name] = str(folder / name.lower())
             (folder / name.lower()).mkdir()
-    return replace(cage, env=env, writes=(*cage.writes, folder))
+    return cage._replace(env=env, writes=(*cage.writes, folder))
 
 
 def _link(cage: Cage) -> None:
@@ -111,7 +124,7 @@ def _besides(bounds: Bounds) -> Bounds:
     """The system counts all processes and threads of the user, not those of the command."""
     if bounds.processes is None:
         return bounds
-    return replace(bounds, processes=bounds.processes + _processes())
+    return bounds._replace(processes=bounds.processes + _processes())
 
 
 def _processes() -> int:

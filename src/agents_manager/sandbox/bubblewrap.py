@@ -3,37 +3,30 @@
     argv = wrapped(Cage(argv=("git", "upload-pack", "--strict"), cwd=clone, writes=(clone,)))
 
 is a command line that can be started like any other, from any thread: standard input, output and
-error are those of the command, and so is the exit code. It starts `launch.py`, which starts
-bubblewrap, which starts `inside.py`, which becomes the command.
+error are those of the command, and so is the exit code. It starts `launch.py`, whose child becomes
+bubblewrap (`namespaces.py`), which starts `inside.py`, which becomes the command.
+
+The values are named tuples: importing dataclasses and creating two of them takes 10 ms, for which
+each start of a command would wait.
 """
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from agents_manager.sandbox.supervision import IN_NAMESPACES
 
 SERVICE_ID = 60800
 """Whom root becomes: a number that neither Debian nor systemd gives to anybody."""
-SPOOL = "/run/agents-manager"
-"""In the sandbox: where the sockets lie that lead out."""
-EGRESS = "egress"
 EGRESS_PORT = 3128
 
 HIDDEN = ("/root", "/home", "/run", "/var/tmp", "/tmp", "/Users", "/private/var/folders")  # noqa: S108
 """Homes and places for what is temporary; the last two are those of a Mac."""
 
-FAILED = 125
-"""The exit code where the sandbox itself could not be had, or ended the command."""
-LIMIT = "limit"
-"""In the folder of the log: why the command was ended, if a bound did it."""
-TROUBLE = "trouble"
-"""In the same folder: why there was no sandbox."""
-
-BUBBLEWRAP = "S3"
+BUBBLEWRAP = IN_NAMESPACES
 """The level at which bubblewrap makes the sandbox; at others it is made without namespaces."""
 
 PACKAGE = Path(__file__).parent
@@ -47,8 +40,7 @@ TMP_BYTES = 2 * 1024**3
 MEGABYTE = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(NamedTuple):
     """How much may be used; None: as much as there is."""
 
     memory_mb: int | None = None
@@ -64,11 +56,10 @@ class Bounds:
     """What each process may reserve. Many programs reserve far more than they use."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cage:
+class Cage(NamedTuple):
     argv: Sequence[str]
     cwd: Path
-    env: Mapping[str, str] = field(default_factory=dict[str, str])
+    env: Mapping[str, str] = {}
     """All of the command's environment, but for what leads to the proxy."""
     writes: Sequence[Path] = ()
     """Folders and files that it may change, besides a temporary folder and a home of its own, which
@@ -79,10 +70,10 @@ class Cage:
     locks: Sequence[Path] = ()
     """Inside of what it may change, and not to be changed all the same; only where the sandbox can
     do it (not by Landlock)."""
-    logins: Mapping[str, str] = field(default_factory=dict[str, str])
+    logins: Mapping[str, str] = {}
     """Single files that it finds at other places, by these places. What it changes in them is
     changed for good."""
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Mapping[str, str] = {}
     """Single files that it finds at other places and cannot change, likewise."""
     hides: Sequence[Path] = ()
     """Hidden besides homes, `/run` and temporary folders."""
@@ -97,6 +88,9 @@ class Cage:
     level: str = BUBBLEWRAP
     log: Path | None = None
     """A folder for what the sandbox says: `egress.log`, and `limit` when a bound ended it."""
+    inherits: Sequence[str] = ()
+    """Variables that the command also gets, with the values that the launcher has for them. Their
+    values are not in the command line, which every user of the machine can read."""
 
     @property
     def talks(self) -> bool:
@@ -104,12 +98,12 @@ class Cage:
         return bool(self.hosts or self.private)
 
     def dumped(self) -> str:
-        return json.dumps({**asdict(self)}, default=str)
+        return json.dumps({**self._asdict(), "bounds": self.bounds._asdict()}, default=str)
 
     @classmethod
-    def loaded(cls, text: str) -> "Cage":
-        raw: dict[str, Any] = json.loads(text)
-        known = {each.name for each in fields(cls)}
+    def from_json(cls, read: Mapping[str, Any]) -> "Cage":
+        raw = dict(read)
+        known = {*cls._fields}
         if unknown := sorted(raw.keys() - known):
             raise ValueError(f"a cage has no {', '.join(unknown)}")
         for name in ("writes", "reads", "hides", "locks"):
@@ -135,13 +129,10 @@ def kept(cage: Cage, file: Path) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------ the command line
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """What the command line of bubblewrap needs to know beside the cage."""
 
     root: bool
-    spool: Path
-    """The folder of the sockets that lead out."""
     filter: int | None
     """The file descriptor with the filter of system calls."""
     passwd: int | None = None
@@ -190,10 +181,15 @@ def _hidden(cage: Cage, given: Given) -> list[str]:
 
 def _granted(cage: Cage, given: Given) -> list[str]:
     """The deeper of two places comes later, so that each is as it was granted."""
-    places = [*cage.writes, *visible(cage)]
+    places, empty = [*cage.writes, *visible(cage)], hidden(cage)
     binds: list[str] = []
+    granted: list[Path] = []
     for path in sorted(dict.fromkeys(places), key=lambda path: len(path.parts)):
-        binds += _way_to(path, cage, given)
+        # It is there already, and bubblewrap cannot create what its target may not have yet.
+        if path.is_symlink() and path not in cage.writes and _lies_in(path.parent, granted):
+            continue
+        granted.append(path)
+        binds += _way_to(path, empty, given)
         binds += ["--bind" if path in cage.writes else "--ro-bind", str(path), str(path)]
     return binds
 
@@ -204,23 +200,20 @@ def _locked(cage: Cage, given: Given) -> list[str]:
 
 def _logins(cage: Cage, given: Given) -> list[str]:
     binds: list[str] = []
+    empty = hidden(cage) if cage.logins or cage.settings else []
     for places, how in ((cage.logins, "--bind"), (cage.settings, "--ro-bind")):
         for place, source in places.items():
             if Path(source).is_file():
-                binds += [*_way_to(Path(place), cage, given), how, source, place]
+                binds += [*_way_to(Path(place), empty, given), how, source, place]
     return binds
 
 
-def _way_to(path: Path, cage: Cage, given: Given) -> list[str]:
-    """Bubblewrap makes folders on the way that root alone may enter."""
+def _way_to(path: Path, empty: Sequence[Path], given: Given) -> list[str]:
+    """Bubblewrap makes folders on the way through empty places that root alone may enter."""
     if not given.root:
         return []
-    above = [folder for folder in reversed(path.parents) if _lies_in(folder, hidden(cage))]
+    above = [folder for folder in reversed(path.parents) if _lies_in(folder, empty)]
     return [part for folder in above for part in ("--perms", "0755", "--dir", str(folder))]
-
-
-def _ways_out(cage: Cage, given: Given) -> list[str]:
-    return ["--ro-bind", str(given.spool), SPOOL] if cage.talks or cage.ports else []
 
 
 def _known_user(cage: Cage, given: Given) -> list[str]:
@@ -245,7 +238,6 @@ MEASURES: dict[str, Measure] = {
     "granted": _granted,
     "locks": _locked,
     "logins": _logins,
-    "ways out": _ways_out,
     "known user": _known_user,
     "system calls": _system_calls,
 }
@@ -289,6 +281,11 @@ def shown(cage: Cage) -> list[Path]:
 def check(cage: Cage) -> None:
     """What lies in a folder that an earlier command could write must not lead elsewhere by now: it
     would be granted where it leads to."""
+    for path in cage.writes:
+        if not path.exists():
+            raise FileNotFoundError(
+                f"{path} does not exist, and the command must be able to write it"
+            )
     places = [Path(place) for place in (*cage.logins, *cage.settings)]
     if cage.level != BUBBLEWRAP:  # There they are links of ours, made anew each time.
         places = [place.parent for place in places]
@@ -311,7 +308,8 @@ def _empty(place: Path, given: Given) -> list[str]:
 def found() -> str | None:
     """Where bubblewrap lies. Looked for in the system's folders alone: an agent can write those of
     its user."""
-    return shutil.which("bwrap", path="/usr/local/bin:/usr/bin:/bin")
+    programs = (f"{folder}/bwrap" for folder in ("/usr/local/bin", "/usr/bin", "/bin"))
+    return next((program for program in programs if os.access(program, os.X_OK)), None)
 
 
 def is_root() -> bool:

@@ -1,71 +1,71 @@
 """Limits that hold at once: a control group (version 2) around the command, where the system lets
 us make one. systemd does for what runs below a user's own manager."""
 
+from __future__ import annotations
+
 import os
-import secrets
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
-from agents_manager.sandbox.bubblewrap import MEGABYTE, Bounds
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 NEEDED = ("memory", "pids")
 PREFIX = "agents-manager-"
 WEIGHT = 50
 """Of the processor; everything else has 100."""
+MEGABYTE = 1024 * 1024
 LONG_S = 5.0
 ROUND_S = 0.01
 WAY_OUT = "Start the server below your own manager: systemd-run --user --scope am serve"
-JOIN = 'echo 0 > "$0" && exec "$@"'
 
 
 class Unavailable(Exception):
     """There is no control group to be had; says why."""
 
 
-@dataclass(frozen=True, slots=True)
 class Group:
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
-    def joined(self, argv: Sequence[str]) -> list[str]:
-        """The same command, in the group from its beginning."""
-        return ["/bin/sh", "-c", JOIN, str(self.folder / "cgroup.procs"), *argv]
+    def join(self) -> None:
+        """Moves this process into the group, with all that it will start."""
+        (self.folder / "cgroup.procs").write_text("0")
 
     @property
     def ran_out(self) -> bool:
         """Whether the system ended a process of it for its memory."""
         try:
-            told = (self.folder / "memory.events").read_text()
+            events = (self.folder / "memory.events").read_text()
         except OSError:
             return False
-        counts = dict(line.split() for line in told.splitlines())
+        counts = dict(line.split() for line in events.splitlines())
         return int(counts.get("oom_kill", 0)) > 0
 
     def close(self) -> None:
         """Ends what is left in it, and removes it."""
         with suppress(OSError):
             (self.folder / "cgroup.kill").write_text("1")
-        enough = time.monotonic() + LONG_S
-        while self.folder.exists() and time.monotonic() < enough:
+        deadline = time.monotonic() + LONG_S
+        while self.folder.exists() and time.monotonic() < deadline:
             with suppress(OSError):
                 self.folder.rmdir()
                 return
             time.sleep(ROUND_S)
 
 
-def make(bounds: Bounds, above: Path | None = None) -> Group:
-    """A group that a process could really join."""
-    folder = (above or found()) / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}"
+def make(bounds: Mapping[str, int | None], above: Path | None = None) -> Group:
+    """Creates a group, and tries that a process can join it."""
+    folder = (above or found()) / f"{PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
     group = Group(folder)
     try:
         folder.mkdir()
         for name, value in limits(bounds).items():
             (folder / name).write_text(value)
-        subprocess.run(group.joined(["true"]), env={}, capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError) as error:
+        _try_to_join(group)
+    except OSError as error:
         group.close()
         raise Unavailable(
             f"the control group {folder.parent} takes none of ours: {error}"
@@ -76,12 +76,27 @@ def make(bounds: Bounds, above: Path | None = None) -> Group:
     return group
 
 
-def limits(bounds: Bounds) -> Mapping[str, str]:
+def _try_to_join(group: Group) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            group.join()
+        except OSError as error:
+            os._exit(error.errno or 1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if code := os.waitstatus_to_exitcode(status):
+        raise OSError(code, os.strerror(code) if code > 0 else "the process was ended")
+
+
+def limits(bounds: Mapping[str, int | None]) -> Mapping[str, str]:
+    """The files of a group that hold these bounds (see `Bounds`), with their contents."""
     wanted: dict[str, str] = {}
-    if bounds.memory_mb is not None:
-        wanted |= {"memory.max": str(bounds.memory_mb * MEGABYTE), "memory.oom.group": "1"}
-    if bounds.processes is not None:
-        wanted["pids.max"] = str(bounds.processes)
+    memory_mb, processes = bounds.get("memory_mb"), bounds.get("processes")
+    if memory_mb is not None:
+        wanted |= {"memory.max": str(memory_mb * MEGABYTE), "memory.oom.group": "1"}
+    if processes is not None:
+        wanted["pids.max"] = str(processes)
     return wanted
 
 
@@ -116,7 +131,7 @@ def nearest(top: Path, mine: Path) -> Path:
 def probe() -> str | None:
     """Why there are none; None where one was really made and removed."""
     try:
-        make(Bounds(memory_mb=64, processes=16)).close()
+        make({"memory_mb": 64, "processes": 16}).close()
     except (Unavailable, OSError) as error:
         return str(error)
     return None

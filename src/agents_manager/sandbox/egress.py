@@ -2,28 +2,30 @@
 resolves a name once and dials an address that it has looked at, so that no answer of a name server
 leads to this machine or its neighbours."""
 
-import asyncio
+from __future__ import annotations
+
 import json
 import re
 import socket
+import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from agents_manager.addresses import is_global, is_number
+from agents_manager.sandbox import bridge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 HEAD_BYTES = 16 * 1024
 HELLO_BYTES = 32 * 1024
 HEAD_S = 30.0
-DIAL_S = 20.0
 CONNECTIONS = 256
 UP_BYTES = 2 * 1024**3
 """What one run may send; a slip that sends a disk away ends here."""
 DOWN_BYTES = 50 * 1024**3
 LOG_BYTES = 10 * 1024 * 1024
-CHUNK = 64 * 1024
 HTTP, HTTPS = 80, 443
 
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -42,13 +44,15 @@ class Refused(Exception):
         self.status = status
 
 
-@dataclass(frozen=True, slots=True)
 class Request:
-    method: str
-    host: str
-    port: int
-    path: str
-    headers: Sequence[str]
+    def __init__(
+        self, method: str, host: str, port: int, path: str, headers: Sequence[str]
+    ) -> None:
+        self.method = method
+        self.host = host
+        self.port = port
+        self.path = path
+        self.headers = headers
 
     @property
     def place(self) -> str:
@@ -151,101 +155,138 @@ def _name_in(hello: bytes) -> str:
 # ----------------------------------------------------------------------------------- the proxy
 
 
-@dataclass(slots=True)
 class Proxy:
-    hosts: Sequence[str]
-    private: Sequence[str] = ()
-    log: Path | None = None
-    up: int = 0
-    down: int = 0
-    open: int = 0
-    _logged: int = field(default=0)
+    """Serves the connections of one command, each in a thread of its own."""
 
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        place = "?"
-        self.open += 1
-        before = self.up, self.down
-        said = "let through"
+    def __init__(
+        self, hosts: Sequence[str], private: Sequence[str] = (), log: str | None = None
+    ) -> None:
+        self.up = 0
+        self.down = 0
+        self._hosts = hosts
+        self._private = private
+        self._log = log
+        self._open = set[_Connection]()
+        self._logged = 0
+        self._lock = threading.Lock()
+
+    def serve(self, near: socket.socket) -> None:
+        connection = _Connection(self, near)
+        with self._lock:
+            self._open.add(connection)
+            crowded = len(self._open) > CONNECTIONS
+        outcome = "let through"
         try:
-            if self.open > CONNECTIONS:
+            if crowded:
                 raise Refused("there are too many connections", "429 Too Many Requests")
-            async with asyncio.timeout(HEAD_S):
-                asked = request(await reader.readuntil(b"\r\n\r\n"))
-            place = asked.place
-            await self._pass_on(asked, reader, writer)
+            asked = request(connection.head())
+            connection.place = asked.place
+            connection.pass_on(asked, named=check(asked, self._hosts, self._private))
         except Refused as refusal:
-            said = str(refusal)
-            with suppress(OSError):
-                writer.write(_answer(refusal.status, f"{place}: {said}.\n"))
-                await writer.drain()
-        except (OSError, TimeoutError, EOFError, asyncio.LimitOverrunError) as error:
-            said = f"broke: {type(error).__name__}"
-        except asyncio.CancelledError:
-            said = "cut: the command ended"  # Nobody awaits this, so that nobody is to be told.
+            outcome = str(refusal)
+            _send_refusal(near, refusal.status, f"{connection.place}: {outcome}.\n")
+        except (OSError, EOFError) as error:
+            outcome = f"broke: {type(error).__name__}"
         finally:
-            self.open -= 1
-            self._note(place, said, self.up - before[0], self.down - before[1])
-            writer.close()
+            self._note(connection, outcome)
 
-    async def _pass_on(
-        self, asked: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        named = check(asked, self.hosts, self.private)
-        address = await _address(asked, named=named)
-        async with asyncio.timeout(DIAL_S):
-            try:
-                far_reader, far_writer = await asyncio.open_connection(address, asked.port)
-            except OSError as error:
-                raise Refused(
-                    f"it cannot be reached: {error.strerror}", "502 Bad Gateway"
-                ) from None
+    def close(self) -> None:
+        """Logs the connections that are still open when the command ends."""
+        for connection in tuple(self._open):
+            self._note(connection, "cut: the command ended")
+
+    def count(self, size: int, up: bool) -> None:
+        with self._lock:
+            self.up += size * up
+            self.down += size * (not up)
+            too_much = self.up > UP_BYTES or self.down > DOWN_BYTES
+        if too_much:
+            raise Refused("the run sent or received too much")
+
+    def _note(self, connection: _Connection, outcome: str) -> None:
+        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        entry = {"time": at, "place": connection.place, "said": outcome}
+        line = json.dumps({**entry, "up": connection.up, "down": connection.down}) + "\n"
+        with self._lock:
+            if connection not in self._open:
+                return
+            self._open.remove(connection)
+            if self._log is None or self._logged > LOG_BYTES:
+                return
+            self._logged += len(line)
+            with suppress(OSError), open(self._log, "a", encoding="utf-8") as file:  # noqa: PTH123
+                file.write(line)
+
+
+class _Connection:
+    def __init__(self, proxy: Proxy, near: socket.socket) -> None:
+        self.place = "?"
+        self.up = 0
+        self.down = 0
+        self._proxy = proxy
+        self._near = near
+        self._read = b""
+        """What came and was not passed on yet."""
+
+    def head(self) -> bytes:
+        """Reads up to the blank line that ends the head of the request."""
+        deadline = time.monotonic() + HEAD_S
+        while (end := self._read.find(b"\r\n\r\n")) < 0:
+            if len(self._read) > HEAD_BYTES:
+                raise Refused("its head is too long", "431 Request Header Fields Too Large")
+            self._more(deadline)
+        head, self._read = self._read[: end + 4], self._read[end + 4 :]
+        return head
+
+    def pass_on(self, asked: Request, *, named: bool) -> None:
         try:
+            far = bridge.dial((_address(asked, named=named), asked.port))
+        except OSError as error:
+            raise Refused(f"it cannot be reached: {error.strerror}", "502 Bad Gateway") from None
+        with far:
             if asked.tunnel:
-                writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                first = b"" if named else await _hello(reader, asked.host)
+                self._near.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                if not named:
+                    self._expect_tls(asked.host)
+                first = self._read
             else:
-                first = _origin_form(asked)
+                first = _origin_form(asked) + self._read
             self._count(len(first), up=True)
-            far_writer.write(first)
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._copy(reader, far_writer, up=True))
-                both.create_task(self._copy(far_reader, writer, up=False))
-        except* Refused as refusals:
-            raise refusals.exceptions[0] from None
-        finally:
-            far_writer.close()
+            far.sendall(first)
+            bridge.relay(self._near, far, lambda size, up: self._count(size, up=up))
 
-    async def _copy(
-        self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, *, up: bool
-    ) -> None:
-        with suppress(OSError):
-            while data := await source.read(CHUNK):
-                self._count(len(data), up=up)
-                sink.write(data)
-                await sink.drain()
-            if sink.can_write_eof():
-                sink.write_eof()
+    def _expect_tls(self, host: str) -> None:
+        """Reads the first message of TLS, which must be for the host that was asked for."""
+        deadline = time.monotonic() + HEAD_S
+        while (name := server_name(self._read)) is None and len(self._read) < HELLO_BYTES:
+            try:
+                self._more(deadline)
+            except EOFError:
+                break
+        if name != host:
+            raise Refused(f'TLS was begun for "{name or ""}"')
+
+    def _more(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._near.settimeout(left)
+        data = self._near.recv(bridge.CHUNK)
+        if not data:
+            raise EOFError
+        self._read += data
 
     def _count(self, size: int, *, up: bool) -> None:
         self.up += size * up
         self.down += size * (not up)
-        if self.up > UP_BYTES or self.down > DOWN_BYTES:
-            raise Refused("the run sent or received too much")
-
-    def _note(self, place: str, said: str, up: int, down: int) -> None:
-        if self.log is None or self._logged > LOG_BYTES:
-            return
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        entry = {"time": at, "place": place, "said": said, "up": up, "down": down}
-        line = json.dumps(entry) + "\n"
-        self._logged += len(line)
-        with suppress(OSError), self.log.open("a", encoding="utf-8") as file:
-            file.write(line)
+        self._proxy.count(size, up)
 
 
-def _answer(status: str, text: str) -> bytes:
+def _send_refusal(near: socket.socket, status: str, text: str) -> None:
     head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain\r\nContent-Length: {len(text)}\r\n"
-    return f"{head}Connection: close\r\n\r\n{text}".encode("ascii", "replace")
+    with suppress(OSError):
+        near.settimeout(HEAD_S)
+        near.sendall(f"{head}Connection: close\r\n\r\n{text}".encode("ascii", "replace"))
 
 
 def _origin_form(asked: Request) -> bytes:
@@ -254,28 +295,13 @@ def _origin_form(asked: Request) -> bytes:
     return "\r\n".join([*lines, "Connection: close", "", ""]).encode("ascii")
 
 
-async def _address(asked: Request, *, named: bool) -> str:
-    """Resolved once. Where one of the addresses is not of the open network, none is dialled."""
-    loop = asyncio.get_running_loop()
+def _address(asked: Request, *, named: bool) -> str:
+    """Resolves the host once. If one of its addresses is not of the open network, none is used."""
     try:
-        found = await loop.getaddrinfo(asked.host, asked.port, type=socket.SOCK_STREAM)
+        found = socket.getaddrinfo(asked.host, asked.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Refused("the name has no address", "502 Bad Gateway") from None
     addresses = [str(entry[4][0]) for entry in found]
     if not named and not all(is_global(address) for address in addresses):
         raise Refused("the name leads to an address that is not of the open network")
     return addresses[0]
-
-
-async def _hello(reader: asyncio.StreamReader, host: str) -> bytes:
-    """The first message of TLS, which must be for the host that was asked for."""
-    hello = b""
-    async with asyncio.timeout(HEAD_S):
-        while (name := server_name(hello)) is None and len(hello) < HELLO_BYTES:
-            data = await reader.read(CHUNK)
-            if not data:
-                break
-            hello += data
-    if name != host:
-        raise Refused(f'TLS was begun for "{name or ""}"')
-    return hello

@@ -5,6 +5,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 import httpx
@@ -12,6 +13,7 @@ from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agents_manager.domain import limit_headers
 from agents_manager.errors import (
     AgentsManagerError,
     ExternalError,
@@ -30,6 +32,8 @@ MAX_BYTES = 32 * 1024 * 1024
 """What Anthropic takes as one request."""
 CONNECT_S = 30.0
 """A model may think for as long as it likes: the agent knows how long it waits for an answer."""
+PATIENCE = timedelta(minutes=1)
+"""How long an agent may wait for the end of a limit itself, and keep its place."""
 HOPS = frozenset(
     {
         *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
@@ -143,7 +147,7 @@ async def _answer(s: Services, asked: Asked, send: Send) -> None:
                 raise ExternalError("The model's server leads elsewhere, where nobody is asked.")
             status = answer.status_code
             told = Headers(headers=dict(answer.headers))
-            headers = _passed(told, NOT_TOLD).items()
+            headers = (await _noting_limit(s, asked.caller, status, told)).items()
             await send(
                 {
                     "type": "http.response.start",
@@ -167,6 +171,21 @@ async def _answer(s: Services, asked: Asked, send: Send) -> None:
         await _count(s, asked.caller, listener, over=True)
         if s.traces.on:
             await gateway.told(s, asked.caller, begun, listener.heard, status)
+
+
+async def _noting_limit(
+    s: Services, caller: Caller, status: int, told: Headers
+) -> Mapping[str, str]:
+    """Return the headers for the agent, after recording when the limit ends that they name. An
+    agent that would wait too long for it is not told: its run ends, and is retried then."""
+    passed, now = _passed(told, NOT_TOLD), s.clock.now()
+    until = limit_headers.resets_at(told, now) if status in limit_headers.LIMITED else None
+    if until is None:
+        return passed
+    await gateway.limited(caller, until)
+    if until <= now + PATIENCE:
+        return passed
+    return {name: value for name, value in passed.items() if name.lower() != "retry-after"}
 
 
 async def _count(s: Services, caller: Caller, listener: Listener, *, over: bool) -> None:

@@ -28,13 +28,16 @@ class _Attributes(ctypes.Structure):
     )
 
 
-def own(paths: Iterable[Path], also: Iterable[Path], user: int) -> None:
-    """What root owns there belongs to the user, for this process and those it starts. Not every
-    file system can do it; the further places are then left as they are."""
+def own(
+    paths: Iterable[Path], also: Iterable[Path], user: int, namespace: int | None = None
+) -> None:
+    """Makes the files that root owns in `paths` belong to `user`, in the view of the calling thread
+    and of what it starts. `also` is left as it is where the file system cannot do that. `namespace`
+    is a user namespace from `mapped_users`; without one, it is made."""
     libc: Any = ctypes.CDLL(None, use_errno=True)
     _checked(libc.unshare(NEW_MOUNTS), "a view of the file system of its own")
     _checked(libc.mount(None, b"/", None, PRIVATE, None), "a view of the file system of its own")
-    users = _users(libc, user)
+    users = _users(libc, user) if namespace is None else namespace
     # All are opened before the first is put in its place: what is mapped cannot be mapped again.
     opened = [(path, _mapped(libc, path, users)) for path in dict.fromkeys(paths)]
     for path in dict.fromkeys(also):
@@ -45,7 +48,16 @@ def own(paths: Iterable[Path], also: Iterable[Path], user: int) -> None:
         moved = libc.syscall(MOVE_MOUNT, tree, b"", HERE, place, FROM_DESCRIPTOR)
         _checked(moved, f"{path} for another user")
         os.close(tree)
-    os.close(users)
+    if namespace is None:
+        os.close(users)
+
+
+def mapped_users(process: int, user: int) -> int:
+    """Maps root to the user in the user namespace of a process, and returns a descriptor of that
+    namespace, which outlives the process."""
+    for name in ("uid_map", "gid_map"):
+        Path("/proc", str(process), name).write_text(f"0 {user} 1\n")
+    return os.open(f"/proc/{process}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
 
 
 def _mapped(libc: Any, path: Path, users: int) -> int:
@@ -73,9 +85,7 @@ def _users(libc: Any, user: int) -> int:
     try:
         if os.read(ready, 1) != b"y":
             raise OSError("user namespaces are not allowed")
-        for name in ("uid_map", "gid_map"):
-            Path("/proc", str(child), name).write_text(f"0 {user} 1\n")
-        return os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+        return mapped_users(child, user)
     finally:
         os.close(ready)
         os.close(made)

@@ -1,24 +1,32 @@
-"""Runs in the sandbox before the command does: becomes an unprivileged user where it is root, leads
-the ports that are open to the sockets behind them, sets the limits, and becomes the command."""
+"""Runs in the sandbox before the command does: becomes an unprivileged user where it is root, opens
+the ports that are served from outside, sets the limits, and becomes the command."""
 
-import json
+# Every sandboxed command waits for these imports. Json, socket and signal would take as long as
+# Python itself takes to start.
+
+from __future__ import annotations
+
+import _socket
+import marshal
 import os
 import resource
-import signal
-import socket
 import sys
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, NoReturn
 
-CHUNK = 64 * 1024
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, NoReturn
+else:
+    import _signal as signal
+
 BACKLOG = 64
 
 
 def main(descriptor: int) -> NoReturn:
     with os.fdopen(descriptor, "rb") as file:
-        told: dict[str, Any] = json.loads(file.read())
+        # From the product alone: no command runs in this sandbox yet.
+        told: dict[str, Any] = marshal.loads(file.read())  # noqa: S302
     become(told, _in_namespaces)
 
 
@@ -43,7 +51,7 @@ def become(told: Mapping[str, Any], first: Callable[[Mapping[str, Any]], None]) 
 
 def _in_namespaces(told: Mapping[str, Any]) -> None:
     _become(told["user"])
-    _forward({int(port): path for port, path in told["ways"].items()})
+    _open(told["ports"], told["channel"])
 
 
 def _become(user: int | None) -> None:
@@ -63,59 +71,29 @@ def _limit(limits: Mapping[str, int]) -> None:
         resource.setrlimit(number, (kept, kept))
 
 
-# ------------------------------------------------------------------------------- the ways out
+# ------------------------------------------------------------------------------------ the ports
 
 
-def _forward(ways: Mapping[int, str]) -> None:
-    """Each port of the sandbox's own loopback address leads to a socket. They are open before the
-    command begins; the process that serves them is no child of the command's."""
-    if not ways:
+def _open(ports: Sequence[int], channel: int | None) -> None:
+    """Passes the sockets that listen at these ports to the process that serves them, which is
+    outside and learns by it that there is a sandbox. They are open before the command begins."""
+    if channel is None:
         return
-    doors = [(_listening(port), path) for port, path in ways.items()]
-    if os.fork():
-        os.wait()
-    elif os.fork():
-        os._exit(0)
-    else:
-        os.setsid()
-        for number in (0, 1, 2):
-            os.dup2(os.open(os.devnull, os.O_RDWR), number)
-        for door, path in doors:
-            threading.Thread(target=_serve, args=(door, path)).start()
-        threading.Event().wait()
-    for door, _ in doors:
-        door.close()
+    outside = _socket.socket(fileno=channel)
+    listeners = [_listening(port) for port in ports]
+    descriptors = b"".join(one.fileno().to_bytes(4, sys.byteorder) for one in listeners)
+    passed = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, descriptors)
+    outside.sendmsg([b"x"], [passed] if listeners else [])
+    for opened in (outside, *listeners):
+        opened.close()
 
 
-def _listening(port: int) -> socket.socket:
-    door = socket.socket()
-    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    door.bind(("127.0.0.1", port))
-    door.listen(BACKLOG)
-    return door
-
-
-def _serve(door: socket.socket, path: str) -> None:
-    while True:
-        near, _ = door.accept()
-        far = socket.socket(socket.AF_UNIX)
-        try:
-            far.connect(path)
-        except OSError:
-            near.close()
-            far.close()
-            continue
-        for one, other in ((near, far), (far, near)):
-            threading.Thread(target=_copy, args=(one, other), daemon=True).start()
-
-
-def _copy(source: socket.socket, sink: socket.socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(CHUNK):
-            sink.sendall(data)
-    # The sockets go with the last of the two threads that hold them.
-    with suppress(OSError):
-        sink.shutdown(socket.SHUT_WR)
+def _listening(port: int) -> _socket.socket:
+    listener = _socket.socket()
+    listener.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", port))
+    listener.listen(BACKLOG)
+    return listener
 
 
 if __name__ == "__main__":

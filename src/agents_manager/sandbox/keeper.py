@@ -2,23 +2,32 @@
 the project as one that runs in it."""
 
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from agents_manager import registries
 from agents_manager.addresses import is_number
 from agents_manager.domain import policy
-from agents_manager.flow.ports import CutShort, Job, Keeping, Turn
-from agents_manager.sandbox import bubblewrap
-from agents_manager.sandbox.bubblewrap import LIMIT, TROUBLE, Bounds, Cage
+from agents_manager.domain.event.runs import blocked_connections
+from agents_manager.flow.ports import CutShort, Job, Keeping, Refusals, Turn
+from agents_manager.registries import Registries
+from agents_manager.sandbox import bubblewrap, direct, refusals
+from agents_manager.sandbox.bubblewrap import Bounds, Cage
 from agents_manager.sandbox.egress import HTTPS
 from agents_manager.sandbox.levels import Level, Levels
+from agents_manager.sandbox.supervision import EGRESS_LOG, LIMIT, TROUBLE
 
 CAGE = "sandbox.json"
 LOG = "sandbox"
 """In the directory of a job: what the sandbox says."""
+UNPRIVILEGED = 1024
+"""The first port that programs without rights may listen at."""
+LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ADDRESSES = ("BASE_URL", "API_BASE")
 """How the names of variables end that lead to a model server."""
@@ -32,6 +41,8 @@ class Rules:
     hosts: Sequence[str] = ()
     addresses: Sequence[str] = ()
     """`host:port` of a private network."""
+    registries: bool = False
+    """Whether the package registries that this machine is configured for may be reached, too."""
     reads: Sequence[Path] = ()
     writes: Sequence[Path] = ()
     lock_settings: bool = True
@@ -56,18 +67,27 @@ class Keeper:
             required=found.level.less_than(wanted),
         )
 
+    def owner(self) -> int | None:
+        """Returns the user to whom root's files belong in the sandbox; None if they stay ours."""
+        apart = bubblewrap.is_root() and self.keeping().level == Level.S3
+        return bubblewrap.SERVICE_ID if apart else None
+
     def job(self, job: Job, turn: Turn) -> Job:
         rules, needs, report = self._rules(), job.needs, turn.report
         env = {**job.env, **turn.reach.env, "HOME": str(turn.home)}
         urls = [*needs.addresses, *(env[name] for name in env if name.endswith(ADDRESSES))]
         places = [_place(url) for url in [*urls, *([report.url] if report else [])]]
-        log = job.dir / LOG
+        log, tools = job.dir / LOG, toolchains(env)
+        hosts = (*needs.hosts, *rules.hosts, *(p.host for p in places if p.open))
+        private = (*rules.addresses, *(p.name for p in places if not (p.open or p.near)))
+        if hosts or private:  # Some programs ask the proxy for this machine, too.
+            private += tuple(p.name for p in places if p.near)
         # Made by the runner, which begins when all of this is written.
         folders = (*job.folders, turn.home, log)
         cage = Cage(
             argv=job.argv,
             cwd=job.cwd,
-            env=_with_temp(env, job.folders),
+            env={**tools, **_with_temp(env, job.folders)},
             writes=(
                 *(() if turn.only_reads else turn.reach.writes),
                 *(*job.folders, turn.home, *rules.writes),
@@ -77,14 +97,15 @@ class Keeper:
                 *(job.dir / name for name in job.files),
                 *(*needs.shown, *turn.reach.reads, *rules.reads),
                 *programs([job.argv[0], *needs.programs], env),
+                *map(Path, tools.values()),
             ),
             locks=locked(turn.workspace) if rules.lock_settings and not turn.only_reads else (),
             logins={str(place): str(source) for place, source in needs.logins.items()},
             settings={str(place): str(source) for place, source in needs.settings.items()},
             hides=(self._home, Path.home(), Path(turn.project.path)),
-            hosts=(*needs.hosts, *rules.hosts, *(p.host for p in places if p.open)),
-            private=(*rules.addresses, *(p.name for p in places if not (p.open or p.near))),
-            ports=tuple({p.port for p in places if p.near}),
+            hosts=hosts,
+            private=private,
+            ports=tuple({*(p.port for p in places if p.near), *ports_allowed(rules)}),
             bounds=rules.bounds,
             level=turn.run.sandbox or Level.S3,
             log=log,
@@ -93,7 +114,8 @@ class Keeper:
         files = {**job.files, CAGE: cage.dumped()}
         # The environment is that of the launcher too, which hands on none of it: secrets are known
         # by it that are to be kept out of the output.
-        return replace(job, argv=argv, files=files, folders=folders)
+        supervised = job.dir / CAGE if cage.level == Level.S3 else None
+        return replace(job, argv=argv, files=files, folders=folders, sandbox=supervised)
 
     def command(
         self,
@@ -104,48 +126,82 @@ class Keeper:
         writes: Sequence[Path],
         reads: Sequence[Path] = (),
         hides: Sequence[Path] = (),
+        log: Path | None = None,
+        inherits: Sequence[str] = (),
     ) -> tuple[str, ...]:
-        """A command of the project, as the one that is to be started in its place."""
+        """Returns the command line that runs a command of the project in the sandbox. `log` is a
+        folder for the sandbox's own reports, which `ended` reads."""
         rules = self._rules()
+        found = registries.from_machine(os.environ, Path.home())
+        home = Path(env["HOME"]) if "HOME" in env else None
+        if home is not None and home in writes:
+            registries.write(found, home)
+        packages, tools = Packages.allowed(rules, found), toolchains(env)
         cage = Cage(
             argv=argv,
             cwd=cwd,
-            env=env,
+            env={**tools, **registries.variables(os.environ), **env},
             writes=(*writes, *rules.writes),
-            reads=(*reads, *rules.reads, *programs([], env)),
+            reads=(
+                *(*reads, *rules.reads, *packages.reads, *programs([], env)),
+                *map(Path, tools.values()),
+            ),
             hides=(self._home, Path.home(), *hides),
             hosts=rules.hosts,
-            private=rules.addresses,
+            private=(*rules.addresses, *packages.private),
+            ports=tuple({*packages.ports, *ports_allowed(rules)}),
             bounds=rules.bounds,
             level=self._levels.found().level,
+            log=log,
+            inherits=inherits,
         )
         return bubblewrap.wrapped(cage)
 
-    def git(self, writes: Sequence[Path], reads: Sequence[Path]) -> tuple[str, ...]:
-        """What a git begins with that looks at what an agent wrote: it sees the folders and nothing
-        else of the user's, and talks to nobody. Nothing where there is no sandbox."""
+    def start_git_helper(
+        self, control: int, writes: Sequence[Path], reads: Sequence[Path]
+    ) -> tuple["subprocess.Popen[bytes]", bool] | None:
+        """Starts the program that runs git on files that an agent could write. It sees `writes` and
+        `reads` and nothing else of the user's, and has no network. Also returns whether it can run
+        one command after the other, which takes a process namespace. None without a sandbox."""
         level = self.keeping().level
         if level == Level.NONE:
-            return ()
+            return None
         bounds = self._rules().bounds
         beside = (path.parent.parent for path in reads)  # The projects whose objects these are.
         cage = Cage(
             argv=(),
-            cwd=writes[0],
+            cwd=Path("/"),
             writes=writes,
             reads=(*reads, *programs([], os.environ)),
             hides=(self._home, Path.home(), *beside),
             bounds=Bounds(processes=bounds.processes, open_files=bounds.open_files),
             level=level,
         )
-        return bubblewrap.wrapped(cage)
+        return direct.start_git_helper(cage, control)
 
     def cut_short(self, dir: Path) -> CutShort | None:
-        said = _said(dir / LOG / LIMIT)
-        if said is not None:
-            return CutShort(kind="limit", why=said)
-        said = _said(dir / LOG / TROUBLE)
-        return None if said is None else CutShort(kind="failed", why=said)
+        return ended(dir / LOG)
+
+    def refusals(self, dir: Path, complaints: str) -> Refusals:
+        found = refusals.found(dir / LOG / EGRESS_LOG, dir / CAGE, complaints)
+        return refusals.described(found, self._rules().addresses)
+
+    def refused_by(self, log: Path) -> str:
+        """Return which connections the sandbox of a command refused, in a sentence, by the log
+        folder of that sandbox; empty if there is none."""
+        found = refusals.found(log / EGRESS_LOG, log / CAGE, "")
+        told = refusals.described(found, self._rules().addresses)
+        places = [refusal.place for refusal in told.refused]
+        return blocked_connections(places, told.more, told.allow) if places else ""
+
+
+def ended(log: Path) -> CutShort | None:
+    """Reads from the log folder of a sandboxed command what the sandbox did to it."""
+    said = _said(log / LIMIT)
+    if said is not None:
+        return CutShort(kind="limit", why=said)
+    said = _said(log / TROUBLE)
+    return None if said is None else CutShort(kind="failed", why=said)
 
 
 def locked(workspace: Path) -> tuple[Path, ...]:
@@ -184,6 +240,35 @@ class Place:
         return self.tls and self.port == HTTPS and not self.near and not is_number(self.host)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packages:
+    """What a sandboxed command needs to reach the package registries of this machine."""
+
+    private: tuple[str, ...] = ()
+    ports: tuple[int, ...] = ()
+    reads: tuple[Path, ...] = ()
+
+    @classmethod
+    def allowed(cls, rules: Rules, found: Registries) -> "Packages":
+        if not rules.registries:
+            return cls(reads=found.reads)
+        places = [_place(f"http://{address}") for address in found.addresses]
+        return cls(
+            private=tuple(place.name for place in places if not place.near),
+            # Only root could open the others inside of the sandbox.
+            ports=tuple({p.port for p in places if p.near and p.port >= UNPRIVILEGED}),
+            reads=found.reads,
+        )
+
+
+def ports_allowed(rules: Rules) -> set[int]:
+    """Returns the ports of this machine that `sandbox.addresses` allows. Programs connect to them
+    without the proxy."""
+    pairs = (address.rpartition(":") for address in rules.addresses)
+    ports = {int(port) for host, _, port in pairs if host.strip("[]") in LOOPBACK}
+    return {port for port in ports if UNPRIVILEGED <= port <= LAST_PORT}
+
+
 def _place(url: str) -> Place:
     parts = urlsplit(url)
     tls = parts.scheme == "https"
@@ -209,14 +294,26 @@ def programs(named: Iterable[str], env: Mapping[str, str]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def toolchains(env: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables that say where the tools are that programs on the PATH only start. The
+    `cargo` of rustup looks for them in a home, which is another one in the sandbox."""
+    rustup = shutil.which("rustup", path=env.get("PATH", ""))
+    if rustup is None:
+        return {}
+    folder = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    return {"RUSTUP_HOME": str(folder)} if folder.is_dir() else {}
+
+
 def _of_program(path: Path) -> list[Path]:
     """The program, where it leads to, and what it needs beside it."""
     if not path.is_absolute() or not path.exists():
         return []
     real = path.resolve()
     if "node_modules" in real.parts:
-        above = real.parts[: real.parts.index("node_modules") + 1]
-        return [*_of_folder(path.parent), Path(*above)]
+        # Also as the program is named: a folder above it may be a link.
+        named = [one.parts for one in (path, real) if "node_modules" in one.parts]
+        above = [Path(*parts[: parts.index("node_modules") + 1]) for parts in named]
+        return [*_of_folder(path.parent), *above]
     return [path, real, *_of_folder(real.parent)]
 
 

@@ -1,123 +1,94 @@
-"""The program around one sandbox: makes what bubblewrap needs, starts it, lets out what may go out,
-looks at what is used, and ends as the command ended. Signals are for its process group: the command
-is in it and gets them, this program and bubblewrap do not mind them."""
+"""The program around one sandbox: starts it, supervises it, and ends as the command ended. Signals
+are for its process group: the command is in it and gets them, this program and bubblewrap do not
+mind them. What only has to be known before the command begins is imported by the process that
+becomes it, so that it takes no memory while the command runs."""
+
+from __future__ import annotations
 
 import json
 import os
 import signal
-import subprocess
 import sys
-import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-from agents_manager.sandbox import bubblewrap, idmap, seccomp, telling
-from agents_manager.sandbox.bubblewrap import (
-    BUBBLEWRAP,
-    EGRESS,
-    EGRESS_PORT,
-    FAILED,
-    SERVICE_ID,
-    SPOOL,
-    TROUBLE,
-    Cage,
-    Given,
-)
-from agents_manager.sandbox.telling import in_memory
+from agents_manager.sandbox import supervision, tree
+from agents_manager.sandbox.supervision import FAILED, IN_NAMESPACES, TROUBLE, Supervision
 
-INSIDE = Path(__file__).with_name("inside.py")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, NoReturn
 
 
-def main(arguments: Sequence[str]) -> None:
-    told, *more = arguments
+def main(arguments: Sequence[str]) -> NoReturn:
+    file, *more = arguments
     umask = os.umask(0o077)
+    cage = None
     try:
-        text = Path(told[1:]).read_text(encoding="utf-8") if told.startswith("@") else told
-        cage = Cage.loaded(text)
-    except (OSError, ValueError) as error:
-        sys.exit(_failed(None, error))
-    try:
-        code = run(replace(cage, argv=[*cage.argv, *more]), umask)
-    except OSError as error:
+        cage = read(file)
+        cage["argv"] = [*cage["argv"], *more]
+        cage["env"] = {**_inherited(cage), **cage["env"]}
+        code = _run(cage, umask)
+    except (OSError, ValueError, LookupError) as error:
         code = _failed(cage, error)
-    sys.exit(code)
+    sys.stderr.flush()
+    os._exit(code & 0xFF)
 
 
-def _failed(cage: Cage | None, error: Exception) -> int:
-    why = f"The sandbox could not be made: {error}"
-    sys.stderr.write(f"{why}\n")
-    if cage is not None and cage.log is not None:
-        (cage.log / TROUBLE).write_text(why, encoding="utf-8")
-    return FAILED
+def read(cage: str) -> dict[str, Any]:
+    """Reads a `Cage` as JSON, or as the name of a file that holds it, after an `@`."""
+    if not cage.startswith("@"):
+        return json.loads(cage)
+    with open(cage[1:], encoding="utf-8") as file:  # noqa: PTH123
+        return json.loads(file.read())
 
 
-def run(cage: Cage, umask: int) -> int:
-    bubblewrap.check(cage)
-    if cage.level == BUBBLEWRAP:
-        return _in_namespaces(cage, umask)
-    # Imported late: most of the time it is not needed.
-    from agents_manager.sandbox import alone
-
-    return alone.run(cage, umask)
+def _inherited(cage: Mapping[str, Any]) -> dict[str, str]:
+    """The variables that the command takes from this process, as they may hold secrets."""
+    return {name: os.environ[name] for name in cage.get("inherits", ()) if name in os.environ}
 
 
-def _in_namespaces(cage: Cage, umask: int) -> int:
-    program = bubblewrap.found()
-    if program is None:
-        raise FileNotFoundError("bubblewrap is not installed")
+def _run(cage: dict[str, Any], umask: int) -> int:
+    if cage["level"] != IN_NAMESPACES:
+        # Imported late: most of the time it is not needed.
+        from agents_manager.sandbox import alone
+
+        return alone.run(cage, umask)
+    supervised = Supervision(cage) if supervision.is_needed(cage) else None
+    launcher = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        become(cage, umask, supervised, launcher)
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, signal.SIG_IGN)
-    with tempfile.TemporaryDirectory(prefix="ways-", dir=cage.log) as folder:
-        spool = Path(folder)
-        spool.chmod(0o711)
-        given = _given(cage, spool)
-        told = in_memory(json.dumps(_told(cage, umask)).encode())
-        argv = [program, *bubblewrap.arguments(cage, given), "--"]
-        argv += [sys.executable, "-I", "-S", str(INSIDE), str(told)]
-        descriptors = [told, given.filter, given.passwd]
-        if given.root:
-            idmap.own(bubblewrap.changed(cage), bubblewrap.shown(cage), SERVICE_ID)
-        return _followed(cage, spool, argv, [fd for fd in descriptors if fd is not None])
+    tree.adoptive()
+    code = supervision.ended(pid, supervised)
+    tree.end_adopted()
+    return code
 
 
-def _followed(cage: Cage, spool: Path, argv: Sequence[str], passed: Sequence[int]) -> int:
-    if not (cage.talks or cage.ports or cage.bounds.memory_mb or cage.bounds.disk_mb):
-        return _started(argv, passed).wait()
-    # Imported late: what neither talks nor is looked at starts faster without.
-    from agents_manager.sandbox import watch
+def become(
+    cage: Mapping[str, Any], umask: int, supervised: Supervision | None, parent: int
+) -> NoReturn:
+    """Turns a forked child of `parent` into bubblewrap, which starts the command."""
+    try:
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, signal.SIG_IGN)
+        if supervised is not None and supervised.group is not None:
+            supervised.group.join()
+        from agents_manager.sandbox import namespaces
 
-    return watch.follow(
-        cage, spool, lambda group: _started(group.joined(argv) if group else argv, passed)
-    )
-
-
-def _started(argv: Sequence[str], passed: Sequence[int]) -> "subprocess.Popen[bytes]":
-    # With an empty environment, because bubblewrap is the first process of the sandbox, whose
-    # environment can be read there. By this thread, because it dies with the one that started it.
-    return subprocess.Popen(argv, env={}, cwd="/", pass_fds=passed, umask=0o022)
-
-
-def _given(cage: Cage, spool: Path) -> Given:
-    code = seccomp.program()
-    root = bubblewrap.is_root()
-    return Given(
-        root=root,
-        spool=spool,
-        filter=None if code is None else in_memory(code),
-        passwd=in_memory(_users()) if root else None,
-    )
+        channel = None if supervised is None else supervised.channel
+        namespaces.enter(cage, umask, channel, parent)
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        os._exit(_failed(cage, error))
+    finally:
+        os._exit(FAILED)
 
 
-def _users() -> bytes:
-    known = Path("/etc/passwd").read_bytes()
-    return known + f"agent:x:{SERVICE_ID}:{SERVICE_ID}:agent:/:/bin/sh\n".encode()
-
-
-def _told(cage: Cage, umask: int) -> dict[str, Any]:
-    ways = {port: f"{SPOOL}/{port}" for port in cage.ports}
-    if cage.talks:
-        ways[EGRESS_PORT] = f"{SPOOL}/{EGRESS}"
-    user = SERVICE_ID if bubblewrap.is_root() else None
-    return {**telling.told(cage, umask), "user": user, "ways": ways}
+def _failed(cage: Mapping[str, Any] | None, error: Exception) -> int:
+    why = f"The sandbox could not be made: {error}"
+    os.write(2, f"{why}\n".encode())
+    if cage is not None and cage.get("log"):
+        with open(f"{cage['log']}/{TROUBLE}", "w", encoding="utf-8") as file:  # noqa: PTH123
+            file.write(why)
+    return FAILED

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
@@ -186,7 +186,7 @@ def _trial(level: Level) -> str | list[str]:
         argv = (sys.executable, "-I", "-S", "-c", ESCAPES, json.dumps(told))
         env = {"PATH": os.defpath}
         cage = Cage(argv=argv, cwd=work, writes=(work,), hides=(folder,), env=env, level=level)
-        return _came(cage if level is Level.S3 else replace(cage, hosts=("probe.invalid",)))
+        return _came(cage if level is Level.S3 else cage._replace(hosts=("probe.invalid",)))
 
 
 def _came(cage: Cage) -> str | list[str]:

@@ -5,7 +5,6 @@ given."""
 import ctypes
 import errno
 import os
-import platform
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -123,7 +122,7 @@ ALIKE: Mapping[str, int] = {
 def program(machine: str = "", *, alone: bool = False) -> bytes | None:
     """The filter for this machine; None where there is none for its kind of processor. It denies
     more where it is alone: without namespaces around the command."""
-    machine = machine or platform.machine()
+    machine = machine or os.uname().machine
     if machine not in ARCHITECTURES:
         return None
     numbers = {**NUMBERS[machine], **ALIKE}
@@ -158,11 +157,11 @@ def load(code: bytes | None) -> int:
     """Holds this process to the filter, and all that it starts. What questions come by is for a
     process that is not."""
     if code is None:
-        raise OSError(f"there is no filter of system calls for {platform.machine()}")
+        raise OSError(f"there is no filter of system calls for {os.uname().machine}")
     libc: Any = ctypes.CDLL(None, use_errno=True)
     lines = ctypes.create_string_buffer(code, len(code))
     program = _Program(len(code) // 8, ctypes.addressof(lines))
-    call = NUMBERS[platform.machine()]["seccomp"]
+    call = NUMBERS[os.uname().machine]["seccomp"]
     listener = libc.syscall(call, SET_FILTER, LISTENER | UNDISTURBED, ctypes.byref(program))
     if listener < 0:
         number = ctypes.get_errno()

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -11,6 +10,8 @@ from pathlib import Path
 CHILD_SUBREAPER = 36
 """Of `prctl`."""
 LONG_S = 10.0
+SOON_S = 0.2
+SHORT_S = 0.001
 ROUND_S = 0.01
 
 
@@ -42,6 +43,16 @@ def end_below() -> None:
         time.sleep(ROUND_S)
 
 
+def end_adopted() -> None:
+    """Returns when nothing is left below this process, which has to be `adoptive`. What bubblewrap
+    leaves ends with its namespace within moments; what does not is ended."""
+    patience = time.monotonic() + SOON_S
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] or time.monotonic() < patience:
+            time.sleep(SHORT_S)
+        end_below()
+
+
 def adoptive() -> None:
     """Processes below this one whose parents end become its children. A Mac knows no such thing."""
     if sys.platform == "linux":
@@ -52,6 +63,8 @@ def adoptive() -> None:
 
 def _parents() -> list[tuple[int, int]]:
     if sys.platform != "linux":
+        import subprocess
+
         told = subprocess.run(
             ("/bin/ps", "-axo", "pid=,ppid="), capture_output=True, text=True, check=False
         )

@@ -1,6 +1,8 @@
 """What differs between two commits, file by file. Paths come from git and go back to it as they
 are, behind `--`: they are never options, patterns or text."""
 
+import os
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from agents_manager.domain.change import ChangedFile, FileChange, FileStatus, looks_generated
@@ -128,13 +130,20 @@ async def _became(place: Place, old_sha: str, new_sha: str, file: ChangedFile) -
     return Became(file.path, None if patch.cut else hunks(patch.stdout.decode(errors="replace")))
 
 
+async def paths(place: Place, sha: str, pattern: str) -> list[str]:
+    """Returns the paths of a commit's files that match a regular expression as a whole."""
+    listed = await git(place, "ls-tree", "-r", "-z", "--name-only", "--full-tree", checked(sha))
+    names = (os.fsdecode(name) for name in listed.items)
+    fits = re.compile(pattern).fullmatch
+    return [name for name in names if fits(name)]
+
+
 async def texts(place: Place, sha: str, paths: Collection[str]) -> dict[str, str]:
-    """By one git, which is given a path a line."""
+    """Returns the text files of a commit among the paths, by one git that gets a path a line."""
     asked = [path for path in paths if "\n" not in path]
     names = "".join(f"{checked(sha)}:{path}\n" for path in asked)
-    listed = await git(
-        place, "cat-file", "--batch", input=names.encode(errors="replace"), limit=MAX_TEXTS
-    )
+    order = ("cat-file", "--batch", "--follow-symlinks")
+    listed = await git(place, *order, input=os.fsencode(names), limit=MAX_TEXTS)
     found: dict[str, str] = {}
     rest = listed.stdout
     for path in asked:

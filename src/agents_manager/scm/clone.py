@@ -5,18 +5,22 @@ looked at with a repository that we make beside it, which then takes the place o
 import asyncio
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import event
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, GitKilled, ImportRefused
 from agents_manager.flow.ports import WorkspaceRules
-from agents_manager.scm import commits, desks, quarantine, snapshots, submodules, trees
-from agents_manager.scm.git import Place, Wrap, branch_tip, commit_of, contains, git
+from agents_manager.scm import commits, desks, lfs, quarantine, snapshots, submodules, trees
+from agents_manager.scm.desks import Index
+from agents_manager.scm.git import Place, branch_tip, commit_of, contains, git
 from agents_manager.scm.quarantine import Source, Tips
+from agents_manager.scm.sandboxed import Box, Helpers
 from agents_manager.scm.trees import INITIALIZING, KEPT, TRASH, Discarded, Rescued, read, write
 
 STATES = Path("agents-manager") / "clones"
@@ -33,16 +37,17 @@ class Clone(trees.Folder):
         common: Path,
         home: Path,
         key: str,
-        wrap: Wrap | None = None,
+        helpers: Helpers | None = None,
         limit: int | None = None,
     ) -> None:
         super().__init__(common, home, key)
         self.git_dir = self.path / ".git"
         self.state = common / STATES / key
         self.store = Place(git_dir=common)
-        self._desk = home / ".desks" / key
-        self._wrap = wrap
-        self._lent = desks.lent(common)
+        self._desks = home / ".desks" / key
+        """The folder in which a repository of ours is made each time the files are looked at."""
+        self._desk: Path | None = None
+        self._helpers = helpers
         told = read(self.state / "limit")
         self._limit = limit or (int(told) if told.isdecimal() else WorkspaceRules().import_limit)
 
@@ -86,6 +91,11 @@ class Clone(trees.Folder):
 
     # ------------------------------------------------------------------------- taking commits over
 
+    @property
+    def owner(self) -> int | None:
+        """To whom the files belong in the sandbox; None if that is our user."""
+        return None if self._helpers is None else self._helpers.owner()
+
     async def tips(self) -> Tips:
         if not self.is_sound():
             raise ImportRefused(f'"{self.path}" holds no repository any more.')
@@ -93,25 +103,63 @@ class Clone(trees.Folder):
 
     async def bring(self, sha: str) -> None:
         await quarantine.bring(self.store, self._source, sha)
+        await lfs.take_over(self.store, self.path, ".git", lfs.STORAGE, limit=self._limit)
 
     @property
     def _source(self) -> Source:
-        return Source(self.git_dir, self._lent, self._wrap, self._limit)
+        return Source(self.git_dir, self._box(), self._limit)
+
+    def _box(self) -> Box | None:
+        """The sandbox for all git commands that look at the clone."""
+        if self._helpers is None:
+            return None
+        self._desks.mkdir(parents=True, exist_ok=True)
+        return self._helpers.box((self.path, self._desks), desks.lent(self.common))
+
+    async def tip_of(self, branch: str) -> str:
+        """Where the agent's branch is. Git need not be asked where the agent's git wrote it to a
+        file: what a commit is really worth is found out when it is taken over."""
+        tip = await asyncio.to_thread(self._written_tip, branch)
+        return tip or self._known_tip(await self.tips(), branch)
+
+    def _written_tip(self, branch: str) -> str | None:
+        file = self.git_dir / commits.local(branch)
+        above = [folder for folder in file.parents if folder.is_relative_to(self.git_dir)]
+        if not self.is_sound() or any(p.is_symlink() or not p.is_dir() for p in above):
+            return None
+        tip = read(file)
+        return tip if commits.HASH.fullmatch(tip) else None
+
+    def _known_tip(self, tips: Tips, branch: str) -> str:
+        tip = tips.of(branch)
+        if tip is None:
+            raise ImportRefused(f'There is no branch "{branch}" in "{self.path}" any more.')
+        return tip
 
     async def take_over(self, tips: Tips, branch: str) -> bool:
         """Moves the project's branch to where the agent's stands; False where both went on, each
         its own way."""
-        tip = tips.of(branch)
-        if tip is None:
-            raise ImportRefused(f'There is no branch "{branch}" in "{self.path}" any more.')
-        if tip == await branch_tip(self.store, branch):
+        return await self.take_over_tip(self._known_tip(tips, branch), branch)
+
+    async def take_over_tip(self, tip: str, branch: str) -> bool:
+        here, agreed = await self._positions(branch)
+        if tip == here:
             return True
         await self.bring(tip)
-        return await self.settle(branch, tip)
+        return await self._settle(branch, tip, here, agreed)
 
     async def settle(self, branch: str, tip: str) -> bool:
-        here = await branch_tip(self.store, branch)
-        agreed = await commit_of(self.store, self._pin)
+        return await self._settle(branch, tip, *await self._positions(branch))
+
+    async def _positions(self, branch: str) -> tuple[str | None, str | None]:
+        """Where the project's branch is, and where it was when both agreed."""
+        refs = (commits.local(branch), self._pin)
+        asked = await git(self.store, "for-each-ref", "--format=%(refname) %(objectname)", *refs)
+        known = dict(line.split(" ", 1) for line in asked.line.splitlines())
+        here, agreed = (known.get(ref) for ref in refs)
+        return here, agreed
+
+    async def _settle(self, branch: str, tip: str, here: str | None, agreed: str | None) -> bool:
         if here is None or here == agreed or await contains(self.store, tip, here):
             await self._move(branch, tip, here)
             return True
@@ -163,28 +211,47 @@ class Clone(trees.Folder):
 
     # ------------------------------------------------------------------------- looking at its files
 
+    def expect(self) -> None:
+        """Starts the sandbox that git commands will need, without waiting for it."""
+        if box := self._box():
+            box.helpers.expect(box)
+
     @asynccontextmanager
-    async def desk(self, branch: str, tip: str) -> AsyncGenerator[Place]:
+    async def desk(
+        self, branch: str, tip: str, *, index: Index = Index.REFRESHED
+    ) -> AsyncGenerator[Place]:
         """A repository of ours for the files as they are, on the branch at the commit. It is gone
         afterwards, unless it was handed over."""
+        self._desks.mkdir(parents=True, exist_ok=True)
+        # A new name each time: a command in the sandbox could have left a link under an old one.
+        self._desk = Path(tempfile.mkdtemp(dir=self._desks))
+        place = Place(git_dir=self._desk, work_tree=self.path, box=self._box())
         try:
-            yield await desks.make(
-                self.store, self._desk, self.path, self.key, branch, tip, self._wrap
-            )
+            yield await desks.make(self.store, place, self.key, branch, tip, index)
         finally:
-            await asyncio.to_thread(shutil.rmtree, self._desk, ignore_errors=True)
+            await asyncio.to_thread(self._empty_desks)
+
+    def _empty_desks(self) -> None:
+        for left in self._desks.iterdir():
+            if left.is_symlink() or not left.is_dir():
+                left.unlink(missing_ok=True)
+            else:
+                shutil.rmtree(left, ignore_errors=True)
 
     async def from_desk(self, sha: str) -> None:
-        ours = replace(self._source, git_dir=self._desk, wrap=None)
-        await quarantine.bring(self.store, ours, sha)
+        assert self._desk is not None
+        await quarantine.bring(self.store, replace(self._source, git_dir=self._desk), sha)
+        await lfs.take_over(self.store, self._desk, lfs.STORAGE, limit=self._limit)
 
     async def hand_over(self, *, keep: bool = False) -> None:
         """The repository of the desk becomes that of the clone."""
+        await self.check_free()
         await asyncio.to_thread(self._swap, KEPT if keep else TRASH)
 
     def _swap(self, folder: str) -> None:
         if os.path.lexists(self.git_dir):
             self.move_away(self.git_dir, folder)
+        assert self._desk is not None
         self._desk.rename(self.git_dir)
         self.empty_trash()
 
@@ -214,25 +281,40 @@ class Clone(trees.Folder):
         index = self.index()
         return index is None or not await snapshots.forced(replace(desk, index=index))
 
-    async def save(self, desk: Place, head: str | None) -> snapshots.Saved:
+    async def has_no_work(self, desk: Place) -> bool:
+        """Whether the commit of the desk holds all that is there, except build products."""
+        if await self.is_clean(desk):
+            return True
+        work = (await snapshots.sort_out(desk, await snapshots.loose(desk))).work
         index = self.index()
-        return await snapshots.save(self.store, desk, self.saved_as, head, index, self.from_desk)
+        forced = await snapshots.forced(replace(desk, index=index)) if index else []
+        return not (work or work.nested or forced or await snapshots.staged(desk))
+
+    async def save(
+        self, desk: Place, head: str | None, rules: BuildProducts = BUILT_IN
+    ) -> snapshots.Saved:
+        return await snapshots.save(
+            self.store, desk, self.saved_as, head, self.index(), self.from_desk, rules=rules
+        )
 
     # ------------------------------------------------------------------------------ taking it away
 
     async def discard(self, fallback: str | None = None) -> Discarded:
         """Takes the clone away, its work saved first; may be cut off anywhere and repeated.
         `fallback` is the branch it was on, if nothing tells that any more."""
+        await self.check_free()
         rescued, kept = Rescued(), None
-        stood = self.stands()
+        stood, known = self.stands(), self.state.exists()
         if stood:
             if not self.half_made():
                 rescued = await self._rescue(fallback)
             folder = KEPT if rescued.keep else TRASH
             away = await asyncio.to_thread(self.move_away, self.path, folder)
             kept = away if rescued.keep else None
-        await asyncio.to_thread(shutil.rmtree, self.state, ignore_errors=True)
-        await git(self.store, "update-ref", "-d", self._pin, check=False)
+        if stood or known:
+            await git(self.store, "update-ref", "-d", self._pin, check=False)
+        for folder in (self.state, self._desks):
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         await asyncio.to_thread(self.empty_trash)
         return Discarded(stood, rescued.events, kept)
 
@@ -260,7 +342,7 @@ class Clone(trees.Folder):
         if saved is None:
             return replace(others, keep=True)
         inside = saved.found.nested or await submodules.hold_work(
-            self.store, self.path, head, self._wrap
+            self.store, self.path, head, self._helpers
         )
         events = (*saved.events, *others.events)
         return Rescued(events, keep=refused or others.keep or bool(inside))

@@ -3,15 +3,27 @@ nothing else in common with it: what an agent does reaches the project only by b
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from agents_manager.domain import event, names
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, GitKilled, ImportRefused, WorkspaceInUse
-from agents_manager.flow.ports import Reach, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.flow.ports import (
+    Committed,
+    Reach,
+    Removed,
+    Snapshot,
+    Workspace,
+    WorkspaceRules,
+)
 from agents_manager.scm import (
+    checkout,
     commits,
+    desks,
     ignoring,
+    including,
     reach,
     remotes,
     repositories,
@@ -22,45 +34,62 @@ from agents_manager.scm import (
 )
 from agents_manager.scm.clone import SOURCE, Clone, states
 from agents_manager.scm.credentials import Keys, no_key
-from agents_manager.scm.git import Place, Wrap, branch_tip, commit_of, common_dir, git, locked
+from agents_manager.scm.desks import Index
+from agents_manager.scm.git import Place, branch_tip, commit_of, common_dir, git, locked
 from agents_manager.scm.remotes import Remote
 from agents_manager.scm.repositories import Repositories, home_name
+from agents_manager.scm.sandboxed import Helpers, Owner, StartHelper, own_user
 from agents_manager.scm.trees import INITIALIZING, MERGING
 
 DEFAULT_RULES = WorkspaceRules()
 
 
 class Clones(Repositories):
-    def __init__(self, root: Path, keys: Keys = no_key, wrap: Wrap | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        keys: Keys = no_key,
+        start: StartHelper | None = None,
+        owner: Owner = own_user,
+    ) -> None:
+        """`start` starts a git helper in the sandbox. `owner` tells to whom an agent's files belong
+        there."""
         super().__init__(root, keys)
-        self._wrap = wrap
+        self._helpers = Helpers(start, owner) if start else None
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES
     ) -> Workspace:
         common = await common_dir(repo)
         store = Place(git_dir=common)
-        clone = Clone(common, self._home(common, rules.root), key, self._wrap, rules.import_limit)
+        clone = Clone(
+            common, self._home(common, rules.root), key, self._helpers, rules.import_limit
+        )
         remote = await remotes.of(store, await self._keys(repo))
         events = await repositories.fetched(remote, (base, branch)) if remote else []
+        await clone.wait_until_free()
         async with locked(common):
             if rules.root is not None:
                 events += await ignoring.ignore(repo, rules.root)
-            await repositories.ensured(store, branch, base, remote)
+            found = await repositories.ensured(store, branch, base, remote)
             for other in await commits.checkouts(store, branch):
                 raise repositories.taken(branch, other)
             events += await self._clear_others(clone)
-            reason = _why_anew(clone, branch)
+            reason, head = _why_anew(clone, branch), found.tip
             if reason is None:
-                reason, saved = await _renew(clone, branch, base, remote, rules)
+                reason, head, saved = await _renew(clone, branch, base, remote, rules)
                 events += saved
             if reason is not None:
-                events += await _rebuild(clone, branch, base, remote, rules, reason)
-            head = await branch_tip(store, branch)
-            assert head
+                gone = await clone.discard(fallback=branch)
+                events += gone.events
+                head = await commits.tip_or_refuse(store, branch) if gone.stood else found.tip
+                new = found.of_base and not gone.stood
+                boxed = not (new and await _runs_nothing(store, branch, base, head))
+                head, built = await _build(clone, branch, base, remote, rules, reason, head, boxed)
+                events += built
             await clone.pin(head)
             if clone.may_have_submodules():
-                events += await repositories.fill_submodules(store, clone.path, head, self._wrap)
+                events += await repositories.fill_submodules(store, clone.path, head, self._helpers)
             clone.register(branch, f"An agent works here, for task {key} of Agents Manager.")
             return Workspace(
                 path=clone.path,
@@ -76,7 +105,7 @@ class Clones(Repositories):
         before = dict(states(clone.common)).get(clone.key)
         if before is None or before == clone.path:
             return []
-        gone = await Clone(clone.common, before.parent, clone.key, self._wrap).discard()
+        gone = await Clone(clone.common, before.parent, clone.key, self._helpers).discard()
         return [*gone.events]
 
     async def release(self, workspace: Path) -> None:
@@ -92,18 +121,23 @@ class Clones(Repositories):
         async with locked(clone.common):
             await _gather(clone, branch)
 
-    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
+    async def commit_all(
+        self, workspace: Path, branch: str, message: str, rules: BuildProducts = BUILT_IN
+    ) -> Committed:
         clone = self._clone_of(workspace)
+        await asyncio.to_thread(clone.expect)
+        await clone.wait_until_free()
         async with locked(clone.common):
             tip = await _gather(clone, branch)
-            async with clone.desk(branch, tip) as desk:
-                return await _commit_all(clone, desk, branch, message)
+            async with clone.desk(branch, tip, index=Index.COMMIT) as desk:
+                rules = replace(rules, paths=including.placed(clone.state))
+                return await _commit_all(clone, desk, branch, message, rules)
 
     async def altered(self, workspace: Path, branch: str) -> list[str]:
         clone = self._clone_of(workspace)
         async with locked(clone.common):
             tip = await _gather(clone, branch)
-            async with clone.desk(branch, tip) as desk:
+            async with clone.desk(branch, tip, index=Index.COMMIT) as desk:
                 return await snapshots.altered(desk, branch)
 
     async def save(self, workspace: Path) -> Sequence[Event]:
@@ -121,7 +155,7 @@ class Clones(Repositories):
         common = await common_dir(repo)
         async with locked(common):
             home = dict(states(common)).get(key, self._home(common, None) / key).parent
-            clone = Clone(common, home, key, self._wrap)
+            clone = Clone(common, home, key, self._helpers)
             if idle and clone.in_use():
                 raise WorkspaceInUse(f"A run works in {clone.path}.")
             gone = await clone.discard()
@@ -138,7 +172,7 @@ class Clones(Repositories):
 
     async def spare(self, repo: Path, key: str) -> bool:
         common = await common_dir(repo)
-        clone = Clone(common, self._home(common, None), key, self._wrap)
+        clone = Clone(common, self._home(common, None), key, self._helpers)
         if not clone.registered() or clone.in_use() or not clone.is_sound():
             return False
         async with locked(common):
@@ -146,9 +180,9 @@ class Clones(Repositories):
             tip = tips.of(clone.branch)
             if tip is None or tips.head != tip or await clone.news(tips):
                 return False
-            async with clone.desk(clone.branch, tip) as desk:
+            async with clone.desk(clone.branch, tip, index=Index.COMMIT) as desk:
                 fault = await clone.fault(desk, clone.branch)
-                return fault is None and await clone.is_clean(desk)
+                return fault is None and await clone.has_no_work(desk)
 
     async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
         clone = self._clone_of(workspace.path)
@@ -163,7 +197,7 @@ class Clones(Repositories):
         common = Path(trees.read(workspace.parent / SOURCE))
         if home_name(common) != workspace.parent.name:
             return None
-        clone = Clone(common, workspace.parent, workspace.name, self._wrap)
+        clone = Clone(common, workspace.parent, workspace.name, self._helpers)
         return clone if clone.registered() else None
 
     def _clone_of(self, workspace: Path) -> Clone:
@@ -175,11 +209,9 @@ class Clones(Repositories):
 
 async def _gather(clone: Clone, branch: str) -> str:
     """The commit that the agent's branch stands at, which the project's holds now."""
-    tips = await clone.tips()
-    if not await clone.take_over(tips, branch):
+    tip = await clone.tip_of(branch)
+    if not await clone.take_over_tip(tip, branch):
         raise _went_on(clone, branch)
-    tip = tips.of(branch)
-    assert tip
     return tip
 
 
@@ -190,21 +222,24 @@ def _went_on(clone: Clone, branch: str) -> ImportRefused:
     )
 
 
-async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> str | None:
+async def _commit_all(
+    clone: Clone, desk: Place, branch: str, message: str, rules: BuildProducts
+) -> Committed:
     fault = await clone.fault(desk, branch)
     if fault not in (None, MERGING):
         raise GitError(
             f'What the agent left in "{clone.path}" cannot be committed to "{branch}": {fault}.'
         )
     if not fault and await clone.is_clean(desk):
-        return None
+        return Committed(sha=None)
     if fault:
         await _merge_too(clone, desk)
-    await snapshots.stage(desk, await snapshots.loose(desk))
+    found = await snapshots.sort_out(desk, await snapshots.loose(desk), rules)
+    await snapshots.stage(desk, found.work)
     if index := clone.index():
         await snapshots.stage_forced(desk, index)
     if not fault and not await snapshots.staged(desk):
-        return None
+        return Committed(sha=None, left_out=found.products)
     text = message.replace("\0", "").encode(errors="replace")
     await git(desk, "commit", "-q", "--cleanup=verbatim", "-F", "-", input=text)
     made = await commit_of(desk.alone, "HEAD")
@@ -214,7 +249,7 @@ async def _commit_all(clone: Clone, desk: Place, branch: str, message: str) -> s
     await clone.hand_over()
     if not await clone.settle(branch, made):
         raise _went_on(clone, branch)
-    return made
+    return Committed(sha=made, left_out=found.products)
 
 
 async def _merge_too(clone: Clone, desk: Place) -> None:
@@ -237,77 +272,93 @@ def _why_anew(clone: Clone, branch: str) -> str | None:
     return None
 
 
+async def _runs_nothing(store: Place, branch: str, base: str, head: str) -> bool:
+    """Whether checking out the head of a new branch runs no program that an agent could have
+    written. The branch of a part or phase begins at work that no person has looked at."""
+    return not branch.startswith(f"{base}--") and not await desks.filters(store, head)
+
+
 async def _renew(
     clone: Clone, branch: str, base: str, remote: Remote | None, rules: WorkspaceRules
-) -> tuple[str | None, list[Event]]:
-    """None when the clone is clean now and has a repository of our making; else why it is to be
-    built anew; and what was saved."""
+) -> tuple[str | None, str, list[Event]]:
+    """None when the clone is clean now and has a repository of our making, else why it is to be
+    built anew; where its branch is; and what was saved."""
     try:
         tips = await clone.tips()
         agreed = await clone.take_over(tips, branch)
     except GitKilled:
         raise
     except ImportRefused as error:
-        return error.message.removesuffix("."), []
+        return error.message.removesuffix("."), "", []
     tip, here = tips.of(branch), await branch_tip(clone.store, branch)
     assert tip
     assert here
     async with clone.desk(branch, tip) as desk:
         fault = await clone.fault(desk, branch)
         if fault:
-            return fault, []
+            return fault, here, []
         events: list[Event] = []
         if not agreed or here != tip or not await clone.is_clean(desk):
             try:
-                events += (await clone.save(desk, tip)).events
+                saved = await clone.save(desk, tip, rules.build_products)
             except ImportRefused as error:
-                return error.message.removesuffix("."), []
+                return error.message.removesuffix("."), here, []
+            events += saved.events
+            await clone.check_free()
             await git(desk, "reset", "--quiet", "--hard", here)
-            await git(desk, "clean", "-fdq")
+            await snapshots.remove_untracked(desk, saved.products)
         others = await clone.save_others(tips)
         events += others.events
-        events += await _sync(clone, desk, branch, base, remote, rules)
+        head, synced = await _sync(clone, desk, branch, here, base, remote, rules)
         await clone.hand_over(keep=others.keep)
-    return None, events
+    return None, head, [*events, *synced]
 
 
-async def _rebuild(
+async def _build(
     clone: Clone,
     branch: str,
     base: str,
     remote: Remote | None,
     rules: WorkspaceRules,
     reason: str,
-) -> list[Event]:
-    gone = await clone.discard(fallback=branch)
-    head = await branch_tip(clone.store, branch)
-    assert head
+    head: str,
+    boxed: bool,
+) -> tuple[str, list[Event]]:
+    """Makes the clone with its branch at a commit. `boxed` checks it out in the sandbox."""
     clone.register(branch, INITIALIZING)
     await asyncio.to_thread(clone.path.mkdir)
-    events = [*gone.events]
+    events: list[Event] = []
     if reason:
         events.append(event.WorkspaceRebuilt(branch=branch, reason=reason))
-    async with clone.desk(branch, head) as desk:
+    async with clone.desk(branch, head, index=Index.EMPTY) as desk:
+        place = desk if boxed else checkout.outside(desk)
         order = ("reset", "--quiet", "--hard")
-        pointers = await repositories.filled(desk, order, clone.path, clone.store, branch)
+        pointers = await repositories.filled(place, order, clone.path, clone.store, branch)
         if pointers:
             events.append(event.LfsPointers(reason=pointers))
-        events += await _sync(clone, desk, branch, base, remote, rules)
+        if not boxed:
+            await checkout.age(desk, clone.owner)
+        head, synced = await _sync(clone, desk, branch, head, base, remote, rules)
         await clone.hand_over()
-    return events
+    return head, [*events, *synced]
 
 
 async def _sync(
-    clone: Clone, desk: Place, branch: str, base: str, remote: Remote | None, rules: WorkspaceRules
-) -> list[Event]:
-    """What the desk is brought to is what the project's branch comes to."""
-    before = await branch_tip(desk.alone, branch)
+    clone: Clone,
+    desk: Place,
+    branch: str,
+    tip: str,
+    base: str,
+    remote: Remote | None,
+    rules: WorkspaceRules,
+) -> tuple[str, list[Event]]:
+    """Brings the desk, whose branch is at the tip, up to date, and the project's branch with it.
+    Returns where they are then."""
     events = await syncing.sync(desk, branch, base, remote, rebase=rules.rebase)
-    head = await branch_tip(desk.alone, branch) if events else before
-    assert before
+    head = await branch_tip(desk.alone, branch) if events else tip
     assert head
-    if head != before:
+    if head != tip:
         await clone.from_desk(head)
-        await clone.pin(before)
+        await clone.pin(tip)
         await clone.settle(branch, head)
-    return events
+    return head, events

@@ -20,8 +20,12 @@ from agents_manager.scm.git import (
     common_dir,
     first_error,
     git,
+    has_whole_history,
     programs_off,
+    remember_ancestry,
+    settings_of,
 )
+from agents_manager.scm.remembered import Answers
 
 DIFF_LIMIT = 2 * 1024 * 1024
 WRITTEN_LIMIT = 32 * 1024 * 1024
@@ -31,8 +35,14 @@ WRITTEN = (
     *("--no-color", "--src-prefix=a/", "--dst-prefix=b/"),
 )
 FILTER_OFF = ("smudge=", "process=", "required=no")
+HEAD_OF = "ref: refs/heads/"
+KEPT_PATCH, KEPT_COMMITS = 64 * 1024, 100
+"""What is larger is read again each time."""
 HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PLAIN = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=none")
+
+_bases: Answers[tuple[Path | str, ...], str] = Answers()
+_written: Answers[tuple[Path, str, str], Written] = Answers(32)
 
 
 async def tip_or_refuse(place: Place, branch: str) -> str:
@@ -50,6 +60,11 @@ def found(place: Place, branch: str, tip: str | None) -> str:
 
 async def checkouts(place: Place, branch: str) -> list[Path]:
     """The folders that have the branch checked out, as the repository remembers them."""
+    only = _only_branch(place.git_dir)
+    if only is not None and only != branch:
+        return []
+    if only is not None and place.git_dir.name == ".git" and not await _is_bare(place):
+        return [place.git_dir.parent]
     listed = await git(place, "worktree", "list", "--porcelain", "-z")
     found: list[Path] = []
     for record in listed.stdout.split(b"\0\0"):
@@ -57,6 +72,30 @@ async def checkouts(place: Place, branch: str) -> list[Path]:
         if f"branch refs/heads/{branch}".encode() in lines:
             found.append(Path(os.fsdecode(lines[0].removeprefix(b"worktree "))))
     return found
+
+
+def _only_branch(git_dir: Path) -> str | None:
+    """What is checked out in the only work tree of a repository; None if that is not sure. To ask
+    git takes longer."""
+    head = git_dir / "HEAD"
+    try:
+        if any((git_dir / "worktrees").iterdir()):
+            return None
+    except FileNotFoundError:  # There are no others.
+        pass
+    except OSError:
+        return None
+    if head.is_symlink() or not head.is_file():
+        return None
+    text = os.fsdecode(head.read_bytes()).removesuffix("\n")
+    branch = text.removeprefix(HEAD_OF)
+    # The second stands there where git keeps its references in another format.
+    return None if branch in (text, ".invalid") else branch
+
+
+async def _is_bare(place: Place) -> bool:
+    said = [value for _, key, value in await settings_of(place) if key == b"core.bare"]
+    return bool(said) and said[-1] != b"false"
 
 
 async def ends(place: Place, branch: str, base: str) -> tuple[str, str]:
@@ -76,12 +115,22 @@ async def _shared(place: Place, what: str, head: str, base: str, known: Mapping[
     the base is no work of the branch."""
     here = found(place, base, known.get(local(base)))
     there = [tip for ref, tip in known.items() if ref.startswith("refs/remotes/")]
+    if head == here and not there:
+        return head
+    question = place.git_dir, head, here, *there
+    whole = has_whole_history(place)
+    known_base = _bases.get(question) if whole else None
+    if known_base is not None:
+        return known_base
     shared = await git(place, "merge-base", "--end-of-options", head, here, *there, check=False)
     if shared.code == 1:
         raise InvalidRepository(f'{what} and "{base}" share no history.')
     if shared.code:
         raise GitError(f"git merge-base failed: {first_error(shared)}")
-    return shared.line
+    if not there:
+        remember_ancestry(place, here, head, held=shared.line == head)
+        remember_ancestry(place, head, here, held=shared.line == here)
+    return _bases.keep(question, shared.line) if whole else shared.line
 
 
 async def tips(place: Place, branch: str, base: str) -> Mapping[str, str]:
@@ -147,7 +196,18 @@ async def diff(place: Place, base_sha: str, head_sha: str) -> str:
 
 async def written(repo: Path, base_sha: str, head_sha: str) -> Written:
     """Every commit counts, also what a later one took back: all of them are handed over."""
-    place = Place(git_dir=await common_dir(repo), settings=WRITTEN_WHOLE)
+    common = await common_dir(repo)
+    question = common, checked(base_sha), checked(head_sha)
+    known = _written.get(question) if has_whole_history(Place(git_dir=common)) else None
+    if known is None:
+        known = await _read_written(common, base_sha, head_sha)
+        if len(known.patch) <= KEPT_PATCH and len(known.messages) <= KEPT_COMMITS:
+            _written.keep(question, known)
+    return known
+
+
+async def _read_written(common: Path, base_sha: str, head_sha: str) -> Written:
+    place = Place(git_dir=common, settings=WRITTEN_WHOLE)
     since = f"{checked(base_sha)}..{checked(head_sha)}"
     # Drawn by lot, as any other mark could stand in a file.
     mark = secrets.token_hex(16)

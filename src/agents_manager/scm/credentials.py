@@ -3,21 +3,19 @@ belongs to. It is kept nowhere, and no message holds it."""
 
 import asyncio
 import base64
-import importlib
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from agents_manager import environment
 from agents_manager.errors import HookFailed
 from agents_manager.flow.ports import Configs, ForgeRules, Store
 
-SERVICE, ENTRY = "agents-manager", "github"
+ENTRY = "github"
 ENTERPRISE = "/api/v3"
-WAY = f"set AM_GITHUB_TOKEN, or: keyring set {SERVICE} {ENTRY}"
+WAY = f"set AM_GITHUB_TOKEN, or: keyring set {environment.KEYRING_SERVICE} {ENTRY}"
 _TOKEN = re.compile(r"[\x21-\x7e]{1,500}")
 _REMOTE = re.compile(
     r"(?:(?:https?|ssh)://(?:[^/@]*@)?(?P<host>[^/:]+)(?::\d+)?/|(?:[^/@:]*@)?(?P<scp>[^/:]+):)"
@@ -62,21 +60,10 @@ async def no_key(repo: Path) -> Key | None:
 
 def token() -> str | None:
     """May ask the desktop, so not on the loop."""
-    found = environment.github_token() or _from_keyring()
+    found = environment.github_token() or environment.from_keyring(ENTRY)[0]
     if found is not None and not _TOKEN.fullmatch(found.strip()):
         raise HookFailed(f"The GitHub token holds characters that no token has; {WAY}.")
     return found and found.strip()
-
-
-def _from_keyring() -> str | None:
-    try:
-        keyring: Any = importlib.import_module("keyring")
-    except ImportError:
-        return None
-    try:
-        return keyring.get_password(SERVICE, ENTRY)
-    except keyring.errors.KeyringError:
-        return None
 
 
 def web(base_url: str) -> str:

@@ -5,12 +5,15 @@ names that a worktree would see, and with no remote. Nothing in it was written b
 import asyncio
 import os
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from enum import Enum, auto
 from pathlib import Path
 
 from agents_manager.errors import InvalidRepository
-from agents_manager.scm import snapshots
-from agents_manager.scm.git import Output, Place, Wrap, git, signed
+from agents_manager.scm import lfs, snapshots
+from agents_manager.scm.git import Place, commit_of, git, settings_of, signed
+from agents_manager.scm.remembered import Answers
 
 CORE = frozenset(
     {
@@ -28,12 +31,21 @@ PARTIAL, FILTERED = b"extensions.partialclone", b"filter="
 SEEN = ("refs/heads", "refs/tags", "refs/remotes")
 
 
-async def make(
-    store: Place, folder: Path, work_tree: Path, key: str, branch: str, tip: str, wrap: Wrap | None
-) -> Place:
-    """A repository in the folder, on the branch, which stands at the commit. Its index is that
-    commit's, whatever the files are."""
-    entries = _entries((await _settings(store)).items, SCOPES)
+class Index(Enum):
+    """What the index of such a repository knows at first."""
+
+    EMPTY = auto()
+    """Nothing: the files are about to be checked out."""
+    COMMIT = auto()
+    """The files of the commit, whatever is on disk. What asks for changed files reads them all."""
+    REFRESHED = auto()
+    """Also which files are as they are in the commit, for which all of them are read."""
+
+
+async def make(store: Place, place: Place, key: str, branch: str, tip: str, index: Index) -> Place:
+    """Makes the repository of the place, in an empty folder, with the branch checked out at the
+    commit."""
+    entries = _entries(await settings_of(store), SCOPES)
     if any(key == PARTIAL for key, _ in entries):
         raise InvalidRepository(
             f'"{store.git_dir}" is a partial clone, of which only a worktree can fetch the rest. '
@@ -41,10 +53,14 @@ async def make(
         )
     fields = ("for-each-ref", "--format=%(objectname) %(refname)")
     named = await git(store, *fields, *SEEN, f"{snapshots.SNAPSHOTS}/{key}/")
-    await asyncio.to_thread(_write, store.git_dir, folder, branch, tip, named.stdout, entries)
-    place = Place(git_dir=folder, work_tree=work_tree, wrap=wrap, reads=lent(store.git_dir))
-    await git(place.alone, "read-tree", "-m", tip)
-    await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
+    await asyncio.to_thread(
+        _write, store.git_dir, place.git_dir, branch, tip, named.stdout, entries
+    )
+    if index is not Index.EMPTY:
+        # Outside of the sandbox, as nothing in the sandbox has seen this folder yet.
+        await git(replace(place, work_tree=None, box=None), "read-tree", "-m", tip)
+    if index is Index.REFRESHED:
+        await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
     return await signed(place, store)
 
 
@@ -52,42 +68,58 @@ async def has_all(store: Place) -> bool:
     """Whether nothing is missing in such a repository that a worktree would have. A partial clone
     fetches what it lacks from its remote, and filters have keys and files of their own in the
     user's repository (git-crypt, Git LFS)."""
-    keys = [key for key, _ in _entries((await _settings(store)).items)]
+    keys = [key for _, key, _ in await settings_of(store)]
     if PARTIAL in keys:
         return False
-    return not any(key.startswith(b"filter.") for key in keys) or not await _filters(store)
+    if not any(key.startswith(b"filter.") for key in keys):
+        return True
+    head = await commit_of(store, "HEAD")
+    return head is None or not await filters(store, head)
 
 
-async def _filters(store: Place) -> bool:
-    """Whether what is checked out names one."""
-    named = await git(store, "ls-tree", "-r", "-z", "--full-tree", "HEAD", check=False)
-    blobs = [item.split()[2] for item in named.items if item.endswith(b".gitattributes")]
-    told = await git(store, "cat-file", "--batch", input=b"".join(b"%b\n" % sha for sha in blobs))
+_named: Answers[tuple[Path, str], bool] = Answers()
+
+
+async def filters(store: Place, commit: str) -> bool:
+    """Whether files of the commit are written by a filter that is configured."""
+    if not any(key.startswith(b"filter.") for _, key, _ in await settings_of(store)):
+        return False
     own = store.git_dir / "info/attributes"
-    return FILTERED in told.stdout or (own.is_file() and FILTERED in own.read_bytes())
+    if own.is_file() and FILTERED in own.read_bytes():
+        return True
+    known = _named.get((store.git_dir, commit))
+    if known is None:
+        known = _named.keep((store.git_dir, commit), await _names_filter(store, commit))
+    return known
 
 
-async def _settings(store: Place) -> Output:
-    return await git(store, "config", "--list", "-z", "--show-scope")
+async def _names_filter(store: Place, commit: str) -> bool:
+    named = await git(store, "ls-tree", "-r", "-z", "--full-tree", commit)
+    blobs = [item.split()[2] for item in named.items if item.endswith(b".gitattributes")]
+    if not blobs:
+        return False
+    told = await git(store, "cat-file", "--batch", input=b"".join(b"%b\n" % sha for sha in blobs))
+    return FILTERED in told.stdout
 
 
 def lent(common: Path) -> tuple[Path, ...]:
-    """Where the objects lie that a clone has not itself."""
+    """Where the objects lie that a clone has not itself, those of Git LFS too."""
     objects = common / "objects"
     try:
         told = (objects / "info" / "alternates").read_text(errors="surrogateescape")
     except OSError:
-        return (objects,)
+        told = ""
     others = [line for line in told.splitlines() if line and not line.startswith("#")]
-    return (objects, *((objects / line).resolve() for line in others))
+    folders = (objects, *((objects / line).resolve() for line in others))
+    large = (folder.parent / lfs.STORAGE / lfs.OBJECTS for folder in folders)
+    return (*folders, *(folder for folder in large if folder.is_dir()))
 
 
 def _entries(
-    items: list[bytes], scopes: Collection[bytes] | None = None
+    settings: Iterable[tuple[bytes, bytes, bytes | None]], scopes: Collection[bytes]
 ) -> list[tuple[bytes, bytes]]:
-    pairs = zip(items[::2], items[1::2], strict=True)
-    split = (entry.partition(b"\n") for scope, entry in pairs if not scopes or scope in scopes)
-    return [(key, value if told else b"true") for key, told, value in split]
+    mine = ((key, value) for scope, key, value in settings if scope in scopes)
+    return [(key, b"true" if value is None else value) for key, value in mine]
 
 
 def _write(
@@ -98,8 +130,6 @@ def _write(
     named: bytes,
     entries: list[tuple[bytes, bytes]],
 ) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)
     for part in ("objects/info", "objects/pack", "refs", "info"):
         (folder / part).mkdir(parents=True)
     (folder / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")

@@ -8,9 +8,10 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import stat
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -19,7 +20,9 @@ from typing import Any
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, GitKilled, InvalidRepository
-from agents_manager.scm import locks
+from agents_manager.scm import locks, remembered
+from agents_manager.scm.remembered import Answers, OfSettings
+from agents_manager.scm.sandboxed import Box, Command, NoSandbox
 
 TIMEOUT_S = 600.0
 STDERR_LIMIT = 64 * 1024
@@ -79,20 +82,32 @@ NETWORK_ENV = (
     *("SSH_AUTH_SOCK", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"),
     *("no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
+# The home is hidden in the sandbox. What a command left there must not be read by the next one.
+BOXED_ENV = {"GIT_CONFIG_GLOBAL": "/dev/null"}
 # For a repository whose configuration and objects an agent wrote: nothing is fetched that it lacks.
 FOREIGN_ENV = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
 }
+AGENT_SETTINGS = (("gc.auto", "0"), ("maintenance.auto", "false"))
+"""No garbage is collected in the repository that all worktrees share while agents work there."""
 LFS = "git-lfs"
 # Without its program, a filter that is configured as required would fail every checkout.
 LFS_OFF = ("clean=", "smudge=", "process=", "required=false")
 
-Wrap = Callable[[Sequence[Path], Sequence[Path]], Sequence[str]]
-"""The way into the sandbox: what a command begins with that may write to the first folders, works
-in the first of them, may read the second, and reaches nothing else of the user's. Nothing where
-there is no sandbox; to find that out can take a moment."""
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A connection between two git commands, of which one may run in the sandbox."""
+
+    asks: socket.socket | None = None
+    """The end of the one that fetches, which is told its number."""
+    answers: socket.socket | None = None
+    """The end of the one that serves, which is its standard input and output."""
+
+
+Process = asyncio.subprocess.Process | Command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,18 +125,17 @@ class Place:
     """Whether the user's keys and proxies may be used."""
     foreign: bool = False
     """Whether an agent could have written its configuration or its objects."""
-    wrap: Wrap | None = None
-    """The way into the sandbox, where an agent's files are looked at."""
-    reads: tuple[Path, ...] = ()
-    """What it has to read besides, in there."""
+    box: Box | None = None
+    """The sandbox for git on files that an agent can write; None for our own repositories."""
     secret: tuple[str, str] | None = field(default=None, repr=False)
     """A setting that stands in the environment of git alone: arguments can be seen by others on the
     machine."""
 
     @property
     def alone(self) -> "Place":
-        """A repository of ours without the files beside it, which takes no sandbox."""
-        return replace(self, work_tree=None, wrap=None)
+        """The repository without its work tree. It stays in its sandbox: a filter that ran there
+        could have written to it."""
+        return replace(self, work_tree=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,31 +171,22 @@ async def git(
     limit: int | None = None,
     largest: int | None = None,
     timeout_s: float = TIMEOUT_S,
+    connection: socket.socket | None = None,
 ) -> Output:
     """Runs git in a place. A folder instead of a place lets git find the repository itself: right
     for the user's checkouts only, never for a tree an agent can write to. No file that it writes
-    grows beyond the `largest` number of bytes."""
-    cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
+    grows beyond the `largest` number of bytes. A `connection` to another git is passed on under
+    its own number."""
     verb = os.fsdecode(args[0])
-    command = await _command(place, largest)
     began = time.time()
     for guard in _held.get():
         os.pwrite(guard, f"{began:017.3f}".encode(), 0)
+    command = [*_limited(largest), "git", *_flags(place), *args]
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            *args,
-            cwd=cwd,
-            env=_environment(place),
-            stdin=asyncio.subprocess.DEVNULL if input is None else asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            pass_fds=_held.get(),
-        )
-    except FileNotFoundError as error:
-        missing = "git was not found on PATH; install it" if cwd.is_dir() else f"No folder {cwd}"
-        raise GitError(f"{missing}.") from error
+        link = Link(asks=connection)
+        process = await _start(place, command, _environment(place), input is not None, link)
+    except GitError as error:
+        raise GitError(f"git {verb} could not be run: {error.message}") from error
     try:
         async with asyncio.timeout(timeout_s):
             output = await _collect(process, input, limit)
@@ -189,10 +194,10 @@ async def git(
         raise GitError(f"git {verb} took longer than {timeout_s:g} s and was stopped.") from error
     finally:
         await _end(process)
-    kept = isinstance(place, Place) and place.wrap is not None
-    if kept and output.code and not output.cut and (why := no_sandbox(output)):
+    boxed = isinstance(process, Command)
+    if boxed and output.code and not output.cut and (why := no_sandbox(output)):
         raise GitError(f"git {verb} could not be run: {why}")
-    if (number := _killed_by(output.code, kept)) and not output.cut:
+    if (number := _killed_by(output.code)) and not output.cut:
         name = signal.Signals(number).name
         if isinstance(place, Place):
             _signal(process, signal.SIGKILL)  # The gits it started must not go on without it.
@@ -203,10 +208,29 @@ async def git(
     return output
 
 
-def _killed_by(code: int, kept: bool) -> int | None:
-    """The signal, which the sandbox tells as a shell does; 129 is git's own, for a wrong call."""
-    number = code - 128 if kept and code > 129 else -code
-    return number if number in range(1, 32) else None
+async def serve(
+    place: Place, *args: str | Path, connection: socket.socket, timeout_s: float
+) -> Output:
+    """Runs git as the other end of a connection, for a repository that an agent wrote. Returns how
+    it ended; the exit status says nothing, since the asking end may stop early."""
+    # In the sandbox the repository may seem to be another user's; we say which one it is.
+    trusting = replace(place, foreign=True, settings=("safe.directory=*",))
+    env = _environment(trusting) | {"HOME": "/nonexistent", "GIT_PROTOCOL": "version=2"}
+    flags = [part for setting in (*SETTINGS, *trusting.settings) for part in ("-c", setting)]
+    command = ("git", *flags, *args)
+    with connection:
+        process = await _start(trusting, command, env, input=False, link=Link(answers=connection))
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _collect(process, None, None)
+    except TimeoutError as error:
+        raise GitError(f"git {args[0]} took longer than {timeout_s:g} s.") from error
+    finally:
+        await _end(process)
+
+
+def _killed_by(code: int) -> int | None:
+    return -code if -code in range(1, 32) else None
 
 
 def no_sandbox(output: Output) -> str | None:
@@ -227,15 +251,50 @@ async def both(
     return asked[0].result(), asked[1].result()
 
 
-async def _command(place: Place | Path, largest: int | None) -> list[str]:
-    command = ["git", *_flags(place)]
-    if isinstance(place, Place) and place.wrap:
-        folders = (place.work_tree, place.git_dir, place.index and place.index.parent)
-        granted = [folder for folder in folders if folder]
-        way = await asyncio.to_thread(place.wrap, granted, place.reads)
-        told = (f"{name}={value}" for name, value in _environment(place).items())
-        command = [*way, "env", "-i", *told, *command] if way else command
-    return command if largest is None else ["sh", "-c", CAPPED, str(largest // BLOCK), *command]
+def _limited(largest: int | None) -> Sequence[str]:
+    return () if largest is None else ("sh", "-c", CAPPED, str(largest // BLOCK))
+
+
+async def _start(
+    place: Place | Path,
+    command: Sequence[str | bytes | Path],
+    env: Mapping[str, str],
+    input: bool,
+    link: "Link",
+) -> Process:
+    cwd = place if isinstance(place, Path) else place.work_tree or place.git_dir
+    if isinstance(place, Place) and place.box:
+        _check_folders(place, place.box)
+        with suppress(NoSandbox):
+            boxed = {**env, **BOXED_ENV}
+            return await place.box.helpers.run(
+                place.box, command, boxed, cwd, input=input, connection=link.answers
+            )
+    passed = _held.get()
+    if link.asks:
+        env, passed = {**env, "GIT_ALLOW_PROTOCOL": "fd"}, (*passed, link.asks.fileno())
+    pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    answers = link.answers.fileno() if link.answers else None
+    try:
+        return await asyncio.create_subprocess_exec(
+            *command,
+            cwd=cwd,
+            env=env,
+            stdin=answers or (pipe if input else nothing),
+            stdout=answers or pipe,
+            stderr=pipe,
+            start_new_session=True,
+            pass_fds=passed,
+        )
+    except FileNotFoundError as error:
+        missing = "git was not found on PATH; install it" if cwd.is_dir() else f"No folder {cwd}"
+        raise GitError(f"{missing}.") from error
+
+
+def _check_folders(place: Place, box: Box) -> None:
+    for folder in (place.work_tree, place.git_dir, place.index):
+        if folder is not None and not box.holds(folder):
+            raise GitError(f'"{folder}" is not in the sandbox.')
 
 
 def _flags(place: Place | Path) -> list[str]:
@@ -268,23 +327,28 @@ def _environment(place: Place | Path) -> dict[str, str]:
     return env
 
 
-async def _collect(
-    process: asyncio.subprocess.Process, input: bytes | None, limit: int | None
-) -> Output:
-    assert process.stdout
+def configured(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """The environment variables that give git these settings."""
+    env = {"GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return env
+
+
+async def _collect(process: Process, input: bytes | None, limit: int | None) -> Output:
     assert process.stderr
     async with asyncio.TaskGroup() as group:
         if input is not None:
             group.create_task(_feed(process, input))
         errors = group.create_task(_read(process.stderr, STDERR_LIMIT, drain=True))
-        stdout, cut = await _read(process.stdout, limit)
+        stdout, cut = await _read(process.stdout, limit) if process.stdout else (b"", False)
         if cut:
             _signal(process, signal.SIGKILL)
     stderr = errors.result()[0].decode(errors="replace")
     return Output(stdout=stdout, stderr=stderr, code=await process.wait(), cut=cut)
 
 
-async def _feed(process: asyncio.subprocess.Process, input: bytes) -> None:
+async def _feed(process: Process, input: bytes) -> None:
     assert process.stdin
     # A git that fails early closes its input; its exit status tells the story.
     with suppress(BrokenPipeError, ConnectionResetError):
@@ -306,12 +370,15 @@ async def _read(
     return bytes(kept), False
 
 
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+def _signal(process: Process, number: signal.Signals) -> None:
+    if isinstance(process, Command):
+        process.signal(number)
+        return
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _end(process: Process) -> None:
     if process.returncode is not None:
         return
     # Asked politely first: git removes its lock files then.
@@ -320,6 +387,8 @@ async def _end(process: asyncio.subprocess.Process) -> None:
         async with asyncio.timeout(5):
             await process.wait()
     except TimeoutError:
+        if isinstance(process, Command):
+            process.kill_helper()
         _signal(process, signal.SIGKILL)
         await process.wait()
 
@@ -366,14 +435,57 @@ async def branch_tip(place: Place, branch: str) -> str | None:
     return await commit_of(place, f"refs/heads/{names.check_branch(branch)}")
 
 
+_ancestries: Answers[tuple[Path, str, str], bool] = Answers()
+_settings: OfSettings[tuple[Path, tuple[str, ...]], Output] = OfSettings()
+
+
 async def contains(place: Place, tip: str, commit: str) -> bool:
     """Whether the commit is part of the history of the tip; both are hashes."""
+    known = _ancestries.get((place.git_dir, tip, commit))
+    if known is not None:
+        return known
     asked = await git(
         place, "merge-base", "--is-ancestor", "--end-of-options", commit, tip, check=False
     )
     if asked.code > 1:
         raise GitError(f"git merge-base failed: {first_error(asked)}")
+    remember_ancestry(place, tip, commit, held=asked.code == 0)
     return asked.code == 0
+
+
+def remember_ancestry(place: Place, tip: str, commit: str, *, held: bool) -> None:
+    """Keeps what `contains` answers, unless an agent could have made it up or it may change."""
+    if place.box is None and not place.foreign and has_whole_history(place):
+        _ancestries.keep((place.git_dir, tip, commit), held)
+
+
+def has_whole_history(place: Place) -> bool:
+    """Whether history is as the commits say: it is cut off in a shallow clone, which may grow."""
+    return not any((place.git_dir / name).exists() for name in ("shallow", "info/grafts"))
+
+
+async def asked_of_settings(place: Place, *args: str, check: bool = True) -> Output:
+    """Runs a git command whose answer depends on configuration alone. It is not asked again while
+    the configuration stays as it is."""
+    linked = (place.git_dir / "commondir").exists()
+    own = place.box or place.foreign or place.author or place.settings or place.network
+    if linked or own:
+        return await git(place, *args, check=check)
+    question = place.git_dir, args
+    known = _settings.get(question, place.git_dir)
+    if known is not None:
+        return known
+    before = remembered.stamp(place.git_dir)
+    output = await git(place, *args, check=check)
+    return _settings.keep(question, before, output)
+
+
+async def settings_of(place: Place) -> list[tuple[bytes, bytes, bytes | None]]:
+    """The scope, the key and the value of each setting; None for a key without a value."""
+    listed = (await asked_of_settings(place, "config", "--list", "-z", "--show-scope")).items
+    pairs = zip(listed[::2], listed[1::2], strict=True)
+    split = ((scope, *entry.partition(b"\n")) for scope, entry in pairs)
+    return [(scope, key, value if told else None) for scope, key, told, value in split]
 
 
 async def programs_off(place: Place, kind: str, values: Sequence[str]) -> tuple[str, ...]:
@@ -392,7 +504,7 @@ async def programs_off(place: Place, kind: str, values: Sequence[str]) -> tuple[
 async def signed(place: Place, store: Place | None = None) -> Place:
     """The same place with an author for our own commits: the user's where git knows one. The store
     is asked for a place that does not know its user."""
-    known = await git(store or place, "var", "GIT_COMMITTER_IDENT", check=False)
+    known = await asked_of_settings(store or place, "var", "GIT_COMMITTER_IDENT", check=False)
     if known.code:
         return replace(place, author=("Agents Manager", "agents-manager@localhost"))
     if store is None:

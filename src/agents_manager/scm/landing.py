@@ -5,6 +5,7 @@ has moved; whoever lands next completes what a killed process left, so a merge h
 import os
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from agents_manager.errors import GitError, HookFailed
@@ -40,9 +41,24 @@ async def known_as(common: Path, name: str, new: str) -> AsyncGenerator[None]:
         raise
 
 
-async def landed(common: Path, name: str) -> str | None:
-    """The commit that was to land under this name; whether it did, the branch says."""
-    return await commit_of(Place(git_dir=common), f"{LANDED}/{name}")
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The commits that a repository has names for, of those that a merge asks for."""
+
+    base: str | None
+    head: str | None
+    landed: str | None
+    """The commit that was to land under the name; whether it did, the base says."""
+    unfinished: bool
+    """Whether a merge into the base was decided, and cut off."""
+
+
+async def known(store: Place, base: str, head: str, name: str) -> Known:
+    refs = (commits.local(base), commits.local(head), f"{LANDED}/{name}", f"{INTENTS}/{base}")
+    asked = await git(store, "for-each-ref", "--format=%(refname) %(objectname)", *refs)
+    told = dict(line.split(" ", 1) for line in asked.line.splitlines())
+    into, tip, landed, intent = (told.get(ref) for ref in refs)
+    return Known(base=into, head=tip, landed=landed, unfinished=intent is not None)
 
 
 async def forget(common: Path, name: str) -> None:
@@ -109,15 +125,24 @@ async def _withdraw(store: Place, base: str) -> None:
 async def _checkouts(repo: Path, store: Place, base: str) -> list[Place]:
     """Where the branch is checked out: the user's folder, other worktrees, the first folder if the
     user registered another. A worktree whose own files lead elsewhere is not believed."""
-    top = (await git(repo, "rev-parse", "--show-toplevel")).path
-    own = Place(git_dir=(await git(repo, "rev-parse", "--absolute-git-dir")).path, work_tree=top)
-    head = await git(own, "symbolic-ref", "-q", "HEAD", check=False)
-    found = [own] if head.line == f"refs/heads/{base}" else []
+    where = ("--show-toplevel", "--absolute-git-dir", "--symbolic-full-name", "HEAD")
+    asked = await git(repo, "rev-parse", *where, check=False)
+    # The last is missing where the branch that is checked out has no commit yet.
+    folders, head = asked.line.split("\n")[:2], asked.line.split("\n")[2:]
+    if len(folders) < len(where[:2]):
+        raise GitError(f"git rev-parse failed: {first_error(asked)}")
+    top, git_dir = map(_resolved, folders)
+    own = Place(git_dir=git_dir, work_tree=top)
+    found = [own] if head == [f"refs/heads/{base}"] else []
     for folder in await commits.checkouts(store, base):
         place = _first_folder(store, folder) or trees.linked(store.git_dir, folder)
         if place and folder != top:
             found.append(place)
     return found
+
+
+def _resolved(folder: str) -> Path:
+    return Path(folder).resolve()
 
 
 def _first_folder(store: Place, folder: Path) -> Place | None:
@@ -128,8 +153,12 @@ def _first_folder(store: Place, folder: Path) -> Place | None:
 
 async def _move_files(checkout: Place, old: str, new: str, *flags: str) -> None:
     """Like a checkout: local changes stay, and where they are in the way nothing is touched."""
-    await git(checkout, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
-    moved = await git(checkout, "read-tree", "-m", "-u", *flags, old, new, check=False)
+    order = ("read-tree", "-m", "-u", *flags, old, new)
+    moved = await git(checkout, *order, check=False)
+    if moved.code and "not uptodate" in moved.stderr:
+        # So is a file that was written again with the same content, until git has read it.
+        await git(checkout, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
+        moved = await git(checkout, *order, check=False)
     if moved.code and "index.lock" in moved.stderr:
         raise GitError(f'Another git works in "{checkout.work_tree}": {first_error(moved)}')
     if moved.code:

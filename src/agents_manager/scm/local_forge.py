@@ -12,7 +12,7 @@ from agents_manager.errors import HookFailed
 from agents_manager.flow.ports import Clock, Conflicted, Ids, Merged, Store, Tx
 from agents_manager.scm import commits, joining, landing, pull_text, remotes, shared_merge
 from agents_manager.scm.credentials import Keys
-from agents_manager.scm.git import Place, branch_tip, common_dir, locked
+from agents_manager.scm.git import Place, common_dir, locked
 from agents_manager.scm.remotes import Remote
 from agents_manager.scm.shared_merge import Order
 
@@ -78,11 +78,11 @@ class LocalForge:
         mine = await self._store.read(lambda tx: tx.pulls.all_of_task(pull.task_id))
         known = next(one for one in mine if one.id == pull.id)
         async with locked(common):
-            await landing.complete_unfinished(repo, common, known.base_branch)
             remote = await self._shared(project, common)
             if remote is None:
                 result = await _merge(repo, common, known, head, method)
             else:
+                await landing.complete_unfinished(repo, common, known.base_branch)
                 result = await shared_merge.merge(
                     remote,
                     Order(
@@ -121,14 +121,19 @@ async def _merge(
     repo: Path, common: Path, pull: PullRequest, head: str, method: MergeMethod
 ) -> Merged | Conflicted:
     place = Place(git_dir=common)
-    base = await branch_tip(place, pull.base_branch)
+    ends = (pull.base_branch, pull.head_branch)
+    stands = await landing.known(place, *ends, pull.id)
+    if stands.unfinished:
+        await landing.complete_unfinished(repo, common, pull.base_branch)
+        stands = await landing.known(place, *ends, pull.id)
+    base = stands.base
     if base is None:
         raise HookFailed(f'There is no branch "{pull.base_branch}" in "{repo}" to merge into.')
-    noted = pull.merge_sha if _is_done(pull, head) else await landing.landed(common, pull.id)
+    noted = pull.merge_sha if _is_done(pull, head) else stands.landed
     done = await shared_merge.merged_as(place, replace(pull, merge_sha=noted), base, head)
     if done is not None:
         return Merged(sha=done)
-    await shared_merge.check_open(place, pull, head)
+    shared_merge.check_open(pull, head, stands.head)
     new = await joining.made(place, pull, base, head, method)
     if isinstance(new, Conflicted):
         return new

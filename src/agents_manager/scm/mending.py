@@ -32,6 +32,8 @@ async def mend(checkout: Place, old: str, new: str) -> None:
     arrived = [path for path in changed if path not in differs_now]
     gone = b"0 " + b"0" * len(new) + b"\t"
     await _record(checkout, [after.get(path, gone + path) for path in arrived])
+    # What was recorded counts as changed until git has read it.
+    await git(checkout, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
 
 
 async def _entries(place: Place, commit: str, wanted: list[bytes]) -> Entries:

@@ -5,31 +5,31 @@ enough."""
 
 import asyncio
 import os
-import shlex
 import shutil
+import signal
+import socket
 import tempfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agents_manager.domain import names
 from agents_manager.errors import GitError, GitKilled, ImportRefused
 from agents_manager.scm import commits
 from agents_manager.scm.git import (
-    FIXED_ENV,
-    FOREIGN_ENV,
-    SETTINGS,
     Output,
     Place,
-    Wrap,
     commit_of,
     first_error,
     git,
     no_sandbox,
+    serve,
 )
+from agents_manager.scm.sandboxed import Box
 
 TIMEOUT_S = 300.0
+END_S = 5.0
 REFS_LIMIT = 1024 * 1024
 PREFIX = "tmp_objdir-agents-manager-"
 """Git's own `prune` clears away what begins like this, should we not come to it."""
@@ -52,22 +52,10 @@ class Source:
     """A repository that an agent could write to."""
 
     git_dir: Path
-    reads: tuple[Path, ...]
-    """Where it has its other objects from."""
-    wrap: Wrap | None
+    box: Box | None
+    """The sandbox that it is read in; None for a repository of ours."""
     limit: int
     """How many bytes of it are taken at most."""
-
-    async def upload_pack(self) -> str:
-        """Git hands this to a shell, and adds the folder to it."""
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": "/nonexistent"}
-        env |= FIXED_ENV | FOREIGN_ENV | {"GIT_PROTOCOL": "version=2"}
-        told = [f"{name}={value}" for name, value in env.items()]
-        # In the sandbox it may belong to another user; which folder it is was said by us.
-        settings = (*SETTINGS, "safe.directory=*")
-        flags = [part for setting in settings for part in ("-c", setting)]
-        way = await asyncio.to_thread(self.wrap, [self.git_dir], self.reads) if self.wrap else ()
-        return shlex.join([*way, "env", "-i", *told, "git", *flags, "upload-pack", "--strict"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +70,7 @@ class Tips:
 
 
 async def tips(store: Place, source: Source) -> Tips:
-    order = ("ls-remote", f"--upload-pack={await source.upload_pack()}", "--", source.git_dir)
-    asked = await _asked(store, *order, "HEAD", f"{HEADS}*", STASH)
+    asked = await _asked(store, source, ("ls-remote", "--"), ("HEAD", f"{HEADS}*", STASH))
     if asked.cut:
         raise ImportRefused("The agent made more branches than can be taken over.")
     lines = (line.split("\t", 1) for line in asked.line.splitlines())
@@ -96,29 +83,72 @@ async def bring(store: Place, source: Source, sha: str) -> None:
     """Afterwards the store has the commit and all that belongs to it, though no name for it."""
     with _quarantine(store.git_dir / "objects") as folder:
         receiving = Place(git_dir=store.git_dir, settings=CHECKED, objects=folder)
-        order = (*FETCH, f"--upload-pack={await source.upload_pack()}", "--", source.git_dir, sha)
-        await _asked(receiving, *order, largest=source.limit)
+        wanted = commits.checked(sha)
+        await _asked(receiving, source, (*FETCH, "--"), (wanted,), largest=source.limit)
+        await _check_history(receiving, sha)
         (folder / "info" / "alternates").unlink()
-        await _measure(receiving, source)
+        kinds = await _measure(receiving, source)
         await asyncio.to_thread(_move_in, folder, store.git_dir / "objects")
-    if await commit_of(store, sha) != sha:
+    is_commit = kinds[sha] == b"commit" if sha in kinds else await commit_of(store, sha) == sha
+    if not is_commit:
         raise ImportRefused(f"What the agent calls {sha[:8]} is not a commit.")
 
 
-async def _asked(place: Place, *order: str | Path, largest: int | None = None) -> Output:
+async def _asked(
+    place: Place,
+    source: Source,
+    order: Sequence[str],
+    wanted: Sequence[str],
+    largest: int | None = None,
+) -> Output:
+    """The answer to what our git asks an `upload-pack` that reads the source."""
+    ours, theirs = socket.socketpair()
+    asked = (*order, f"fd::{ours.fileno()}", *wanted)
     try:
-        done = await git(
-            place, *order, check=False, limit=REFS_LIMIT, largest=largest, timeout_s=TIMEOUT_S
-        )
+        async with asyncio.TaskGroup() as group:
+            serving = group.create_task(_serve(source, theirs))
+            asking = group.create_task(_ask(place, asked, ours, largest))
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from failed
+    done, served = asking.result(), serving.result()
+    if done.code and not done.cut:
+        if served.code == -signal.SIGKILL:
+            raise GitKilled("git upload-pack was killed by SIGKILL; trying again may help.")
+        both = replace(done, stderr=f"{served.stderr}\n{done.stderr}")
+        raise ImportRefused(f"The agent's work cannot be taken over: {_why(both, largest)}")
+    return done
+
+
+async def _ask(
+    place: Place, asked: Sequence[str], ours: socket.socket, largest: int | None
+) -> Output:
+    try:
+        with ours:
+            return await git(
+                place,
+                *asked,
+                check=False,
+                limit=REFS_LIMIT,
+                largest=largest,
+                timeout_s=TIMEOUT_S,
+                connection=ours,
+            )
     except GitKilled:
         raise
     except GitError as error:
         raise ImportRefused(f"The agent's work cannot be taken over: {error.message}") from error
-    if done.code and not done.cut:
-        if why := no_sandbox(done):
-            raise GitError(f"The agent's work cannot be looked at: {why}")
-        raise ImportRefused(f"The agent's work cannot be taken over: {_why(done, largest)}")
-    return done
+
+
+async def _serve(source: Source, theirs: socket.socket) -> Output:
+    place = Place(git_dir=source.git_dir, box=source.box)
+    order = ("upload-pack", "--strict", source.git_dir)
+    try:
+        served = await serve(place, *order, connection=theirs, timeout_s=TIMEOUT_S + END_S)
+    except GitError as error:
+        raise GitError(f"The agent's work cannot be looked at: {error.message}") from error
+    if why := served.code and no_sandbox(served):
+        raise GitError(f"The agent's work cannot be looked at: {why}")
+    return served
 
 
 def _why(done: Output, largest: int | None) -> str:
@@ -133,13 +163,29 @@ def _too_big(limit: int) -> str:
     return f"it is larger than {megabytes} MB. Raise workspace.importLimitMb, or have it smaller."
 
 
-async def _measure(receiving: Place, source: Source) -> None:
-    """As it is when unpacked: a small pack can hold what fills a disk."""
-    every = ("cat-file", "--batch-all-objects", "--batch-check=%(objectsize)", "--unordered")
-    sizes = await git(receiving, *every)
-    if sum(int(size) for size in sizes.stdout.split()) > source.limit:
+async def _check_history(receiving: Place, sha: str) -> None:
+    """Refuses a commit of which an ancestor or a file is missing. Git's own check while it fetches
+    lets them be missing where the source says that its history is shallow."""
+    order = ("rev-list", "--objects", "--quiet", sha, "--not", "--all")
+    walked = await git(receiving, *order, check=False)
+    if walked.code:
+        raise ImportRefused(
+            "The agent's work cannot be taken over: the history of its repository is not complete"
+            f" ({first_error(walked)})."
+        )
+
+
+async def _measure(receiving: Place, source: Source) -> Mapping[str, bytes]:
+    """Refuses what is too large when it is unpacked: a small pack can hold what fills a disk.
+    Returns the kind of each object by its name."""
+    every = ("cat-file", "--batch-all-objects", "--unordered")
+    fields = "--batch-check=%(objectname) %(objecttype) %(objectsize)"
+    listed = (await git(receiving, *every, fields)).stdout.splitlines()
+    objects = [line.split(b" ") for line in listed]
+    if sum(int(size) for _, _, size in objects) > source.limit:
         why = _too_big(source.limit)
         raise ImportRefused(f"The agent's work cannot be taken over: unpacked {why}")
+    return {name.decode(): kind for name, kind, _ in objects}
 
 
 @contextmanager

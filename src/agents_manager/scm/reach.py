@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agents_manager.flow.ports import Reach
-from agents_manager.scm import desks
-from agents_manager.scm.git import Place, git, signed
+from agents_manager.scm import desks, lfs
+from agents_manager.scm.git import AGENT_SETTINGS, Place, configured, signed
 
 LINKS = ("HEAD", "commondir", "config.worktree", "gitdir")
 """Of a worktree's own part of the repository: where it belongs, and which branch it is on."""
@@ -27,7 +27,10 @@ async def of_worktree(workspace: Path, branch: str) -> Reach:
     ref = Path("refs/heads") / branch
     if ref.parent != Path("refs/heads"):  # Else git would lock it beside all the others.
         writes += _made(common, (ref.parent, "logs" / ref.parent))
-    return Reach(writes=tuple(writes), reads=tuple(reads), env=await _identity(common))
+    env = await _identity(common)
+    if settings := await lfs.worktree_settings(Place(git_dir=common), own):
+        env |= configured([*AGENT_SETTINGS, *settings])
+    return Reach(writes=tuple(writes), reads=tuple(reads), env=env)
 
 
 async def of_clone(workspace: Path, common: Path) -> Reach:
@@ -48,10 +51,8 @@ def _made(common: Path, folders: Iterable[Path]) -> list[Path]:
 
 
 async def _identity(common: Path) -> dict[str, str]:
-    place = await signed(Place(git_dir=common))
-    said = (await git(place, "var", "GIT_COMMITTER_IDENT")).line
-    name, _, rest = said.partition(" <")
-    address = rest.partition(">")[0]
+    store = Place(git_dir=common)
+    name, address = (await signed(store, store)).author or ("", "")
     told = {f"GIT_{who}_NAME": name for who in IDENTITY}
     return told | {f"GIT_{who}_EMAIL": address for who in IDENTITY}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from agents_manager.domain import names
 from agents_manager.errors import GitError, GitKilled
 from agents_manager.scm.credentials import Key
-from agents_manager.scm.git import Place, commit_of, git
+from agents_manager.scm.git import Place, commit_of, git, settings_of
 
 ASK_TIMEOUT_S = 20.0
 FETCH_TIMEOUT_S = 300.0
@@ -33,25 +33,23 @@ class Remote:
 
 async def of(place: Place, key: Key | None = None) -> Remote | None:
     """The remote that work goes by: `origin`, else the only one."""
-    listed = await git(place, "config", "--list", "-z", "--show-scope")
-    pairs = [entry.partition(b"\n") for entry in listed.items[1::2]]
+    settings = await settings_of(place)
     found = {
-        os.fsdecode(key.removeprefix(b"remote.").removesuffix(b".url")): os.fsdecode(url)
-        for key, _, url in pairs
+        os.fsdecode(key.removeprefix(b"remote.").removesuffix(b".url")): os.fsdecode(url or b"")
+        for _, key, url in settings
         if key.startswith(b"remote.") and key.endswith(b".url")
     }
     name = "origin" if "origin" in found else next(iter(found), None)
     if name is None or (name != "origin" and len(found) > 1):
         return None
     helpers = [
-        f"{os.fsdecode(key)}={os.fsdecode(value)}"
-        for scope, (key, _, value) in zip(listed.items[::2], pairs, strict=True)
+        f"{os.fsdecode(key)}={os.fsdecode(value or b'')}"
+        for scope, key, value in settings
         if scope in TRUSTED_SCOPES and _is_helper(key)
     ]
     # An empty helper forgets all that came before: those of the repository's own configuration.
-    settings = ("credential.helper=", *helpers)
     secret = key.setting if key else None
-    asking = replace(place, settings=settings, network=True, secret=secret)
+    asking = replace(place, settings=("credential.helper=", *helpers), network=True, secret=secret)
     return Remote(names.check_branch(name), asking, found[name])
 
 

@@ -15,11 +15,22 @@ from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
 from agents_manager.errors import GitError, GitKilled, InvalidInput, InvalidRepository
-from agents_manager.flow.ports import Change, Conflicted, Filed, FiledAs, Pushed, SavedRef, Snapshot
+from agents_manager.flow.ports import (
+    Change,
+    Conflicted,
+    Filed,
+    FiledAs,
+    IncludedFiles,
+    Pushed,
+    SavedRef,
+    Snapshot,
+)
 from agents_manager.scm import (
     changes,
     commits,
+    copying_out,
     filing,
+    including,
     joining,
     landing,
     locks,
@@ -33,12 +44,13 @@ from agents_manager.scm import (
 )
 from agents_manager.scm.credentials import Keys, no_key
 from agents_manager.scm.git import (
+    AGENT_SETTINGS,
     LFS,
     Place,
-    Wrap,
     branch_tip,
     commit_of,
     common_dir,
+    configured,
     contains,
     first_error,
     git,
@@ -46,16 +58,11 @@ from agents_manager.scm.git import (
     signed,
 )
 from agents_manager.scm.remotes import Remote
+from agents_manager.scm.sandboxed import Helpers
 
 LONG = 1024 * 1024
-AGENT_ENV = {
-    "GIT_CONFIG_COUNT": "2",
-    "GIT_CONFIG_KEY_0": "gc.auto",
-    "GIT_CONFIG_VALUE_0": "0",
-    "GIT_CONFIG_KEY_1": "maintenance.auto",
-    "GIT_CONFIG_VALUE_1": "false",
-}
-"""No garbage is collected in the repository that all worktrees share while agents work there."""
+KNOWN_CHANGES = 32
+AGENT_ENV = configured(AGENT_SETTINGS)
 LFS_SKIP = (
     "filter.lfs.smudge=git-lfs smudge --skip -- %f",
     "filter.lfs.process=",
@@ -67,6 +74,8 @@ class Repositories:
     def __init__(self, root: Path, keys: Keys = no_key) -> None:
         self._root = root.resolve()
         self._keys = keys
+        self._changes: dict[tuple[Path, str, str], Change] = {}
+        """What was asked for last, by the two commits, between which nothing can change."""
 
     async def validate(self, path: Path) -> tuple[Path, str]:
         if not await asyncio.to_thread(path.is_dir):
@@ -74,7 +83,7 @@ class Repositories:
         asked = await git(path, "rev-parse", "--show-toplevel", check=False)
         if asked.code:
             raise InvalidRepository(_advice(path, asked.stderr) or first_error(asked))
-        top = asked.path
+        top = await _main_worktree(asked.path)
         place = Place(git_dir=Path((await git(top, "rev-parse", "--absolute-git-dir")).line))
         if not await commit_of(place, "HEAD"):
             raise InvalidRepository(
@@ -82,6 +91,12 @@ class Repositories:
                 f'git -C "{top}" commit --allow-empty -m "First commit"'
             )
         return top, await _current_branch(top, place)
+
+    async def is_same(self, one: Path, other: Path) -> bool:
+        try:
+            return await common_dir(one) == await common_dir(other)
+        except InvalidRepository:  # A folder that is gone.
+            return False
 
     async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
         common = await common_dir(repo)
@@ -101,11 +116,27 @@ class Repositories:
     async def inputs(self, repo: Path, sha: str, patterns: Sequence[str]) -> str:
         return await commits.digest(Place(git_dir=await common_dir(repo)), sha, patterns)
 
+    async def included(self, repo: Path, patterns: Sequence[str]) -> IncludedFiles:
+        return await including.find(repo, patterns)
+
+    async def place(
+        self, files: IncludedFiles, tree: Path, state: Path | None = None
+    ) -> Sequence[str]:
+        return await asyncio.to_thread(including.place, files, tree, state)
+
     async def ends(self, repo: Path, branch: str, base: str) -> tuple[str, str]:
         return await commits.ends(Place(git_dir=await common_dir(repo)), branch, base)
 
     async def between(self, repo: Path, base_sha: str, head_sha: str) -> Change:
-        return await commits.between(Place(git_dir=await common_dir(repo)), base_sha, head_sha)
+        common = await common_dir(repo)
+        key = common, base_sha, head_sha
+        known = self._changes.get(key)
+        if known is None:
+            known = await commits.between(Place(git_dir=common), base_sha, head_sha)
+            while len(self._changes) >= KNOWN_CHANGES:
+                del self._changes[next(iter(self._changes))]
+            self._changes[key] = known
+        return known
 
     async def change(self, repo: Path, branch: str, base: str) -> Change:
         return await self.between(repo, *await self.ends(repo, branch, base))
@@ -124,6 +155,15 @@ class Repositories:
     ) -> dict[str, Became] | None:
         place = Place(git_dir=await common_dir(repo))
         return await changes.became(place, old_sha, new_sha, paths)
+
+    async def paths(self, repo: Path, sha: str, pattern: str) -> list[str]:
+        return await changes.paths(Place(git_dir=await common_dir(repo)), sha, pattern)
+
+    async def copy_out(
+        self, repo: Path, sha: str, folders: Mapping[str, str], target: Path
+    ) -> list[str]:
+        place = Place(git_dir=await common_dir(repo))
+        return await copying_out.copy_out(place, sha, folders, target)
 
     async def texts(self, repo: Path, sha: str, paths: Collection[str]) -> dict[str, str]:
         return await changes.texts(Place(git_dir=await common_dir(repo)), sha, paths)
@@ -251,10 +291,10 @@ async def filled(
 
 
 async def fill_submodules(
-    store: Place, path: Path, head: str, wrap: Wrap | None = None
+    store: Place, path: Path, head: str, helpers: Helpers | None = None
 ) -> list[Event]:
     try:
-        missing = await submodules.fill(store, path, head, wrap)
+        missing = await submodules.fill(store, path, head, helpers)
     except GitKilled:
         raise
     except GitError as error:
@@ -278,6 +318,17 @@ def _advice(path: Path, stderr: str) -> str | None:
     if "not a git repository" in stderr:
         return f'"{path}" is not a git repository. Make it one: git -C "{path}" init'
     return None
+
+
+async def _main_worktree(top: Path) -> Path:
+    """Return the main worktree of the repository; `top` itself if there is none, as for worktrees
+    of a bare repository."""
+    git_dir = Path((await git(top, "rev-parse", "--absolute-git-dir")).line)
+    common = await common_dir(top)
+    if git_dir.parent != common / "worktrees" or common.name != ".git":
+        return top
+    asked = await git(common.parent, "rev-parse", "--show-toplevel", check=False)
+    return top if asked.code else asked.path
 
 
 async def _current_branch(top: Path, place: Place) -> str:
@@ -304,6 +355,8 @@ def _usable(branch: str) -> str:
 class Ensured:
     tip: str
     new: bool
+    of_base: bool = False
+    """Whether it is new and begins at the base."""
 
 
 async def ensured(store: Place, branch: str, base: str, remote: Remote | None) -> Ensured:
@@ -313,10 +366,10 @@ async def ensured(store: Place, branch: str, base: str, remote: Remote | None) -
     known = await commits.tips(store, branch, base)
     if tip := known.get(commits.local(branch)):
         return Ensured(tip, new=False)
-    start = await _start(store, branch, base, known.get(commits.local(base)), remote)
+    start, of_base = await _start(store, branch, base, known.get(commits.local(base)), remote)
     made = await git(store, "update-ref", commits.local(branch), start, "", check=False)
     if made.code == 0:
-        return Ensured(start, new=True)
+        return Ensured(start, new=True, of_base=of_base)
     tip = await branch_tip(store, branch)
     if tip is None:
         raise GitError(f'The branch "{branch}" cannot be created: {first_error(made)}')
@@ -325,16 +378,19 @@ async def ensured(store: Place, branch: str, base: str, remote: Remote | None) -
 
 async def _start(
     store: Place, branch: str, base: str, here: str | None, remote: Remote | None
-) -> str:
-    """Where a new branch begins: at its own state in the remote, else at the base."""
+) -> tuple[str, bool]:
+    """Where a new branch begins: at its own state in the remote, else at the base; and whether it
+    is the base."""
     if remote is None:
-        return commits.found(store, base, here)
+        return commits.found(store, base, here), True
     pushed = await remotes.tip(remote, branch)
     base_there = await remotes.tip(remote, base)
     if base_there and not here:
         # Work is compared with the base and merged into it, so it has to be here.
         await git(store, "update-ref", f"refs/heads/{base}", base_there, "")
-    return pushed or await syncing.newest_base(store, base, base_there)
+    if pushed:
+        return pushed, False
+    return await syncing.newest_base(store, base, base_there), True
 
 
 def taken(branch: str, other: Path) -> InvalidRepository:

@@ -43,7 +43,7 @@ async def merge(remote: Remote, order: Order) -> Merged | Conflicted:
         if done is not None:
             await _follow(order, start)
             return Merged(sha=done)
-        await check_open(order.store, order.pull, order.head)
+        check_open(order.pull, order.head, await branch_tip(order.store, order.pull.head_branch))
         new = await joining.made(order.store, order.pull, start, order.head, order.method)
         if isinstance(new, Conflicted):
             return new
@@ -97,10 +97,10 @@ async def merged_as(store: Place, pull: PullRequest, base: str, head: str) -> st
     return noted if noted and known and await contains(store, base, noted) else None
 
 
-async def check_open(store: Place, pull: PullRequest, head: str) -> None:
+def check_open(pull: PullRequest, head: str, tip: str | None) -> None:
+    """Refuses a closed pull request, and one whose branch is at another commit than the head."""
     if pull.state is PullState.CLOSED:
         raise HookFailed(f"Pull request #{pull.number} is closed.")
-    tip = await branch_tip(store, pull.head_branch)
     if tip != head:
         raise HookFailed(
             f'"{pull.head_branch}" moved after the approval of {head}: it is at '

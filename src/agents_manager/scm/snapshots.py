@@ -2,13 +2,15 @@
 `refs/agents-manager/snapshots/<key>/<n>` before anything is reset or removed. Repositories an agent
 made inside its tree are never entered: `git add` there would run what their configuration says."""
 
+import os
 import re
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents_manager.domain import event
+from agents_manager.domain import build_products, event
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.event import Event
 from agents_manager.scm.commits import checkouts
 from agents_manager.scm.git import Place, branch_tip, commit_of, git, signed
@@ -58,6 +60,60 @@ async def loose(place: Place) -> Loose:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """What differs from the index, apart from build products."""
+
+    work: Loose
+    products: tuple[str, ...]
+    """The files and folders by which new paths were recognised as build products."""
+
+
+async def sort_out(
+    place: Place, found: Loose, rules: BuildProducts = BUILT_IN, head: str | None = "HEAD"
+) -> Sorted:
+    """Separate build products from the work. The commit `head` tells what is tracked."""
+    new = [os.fsdecode(path) for path in (*found.present, *found.nested)]
+    if not build_products.may_match(new, rules):
+        return Sorted(found, ())
+    tracked = frozenset(await _tracked(place, head) if head else ())
+    new = [path for path in new if path not in tracked]
+    roots = build_products.left_out(new, tracked, rules)
+    aside = {os.fsencode(path) for path in roots}
+    work = Loose(
+        present=tuple(path for path in found.present if path not in aside),
+        gone=found.gone,
+        nested=tuple(path for path in found.nested if path not in aside),
+    )
+    return Sorted(work, tuple(sorted({*roots.values()})))
+
+
+async def _tracked(place: Place, head: str) -> list[str]:
+    listed = await git(place.alone, "ls-tree", "-r", "-z", "--name-only", "--full-tree", head)
+    return [os.fsdecode(path) for path in listed.items]
+
+
+async def unstage_products(place: Place, rules: BuildProducts) -> tuple[str, ...]:
+    """Take build products that the agent staged out of the index; return what they were recognised
+    by. Files that it staged against the ignore rules are meant, and stay."""
+    asked = ("diff-index", "--cached", "-z", "--name-only", "--no-renames", "--diff-filter=A")
+    added = await git(place, *asked, "HEAD", "--")
+    if not build_products.may_match(map(os.fsdecode, added.items), rules):
+        return ()
+    meant = {*await forced(place)}
+    new = tuple(path for path in added.items if path not in meant)
+    found = await sort_out(place, Loose(present=new, gone=(), nested=()), rules)
+    staged_work = {*found.work.present}
+    await _update(place, ("--force-remove",), [path for path in new if path not in staged_work])
+    return found.products
+
+
+async def remove_untracked(place: Place, keep: Sequence[str]) -> None:
+    """Delete files that git neither tracks nor ignores, except those to keep."""
+    kept = (("-e", "/" + re.sub(r"([\\*?\[ !#])", r"\\\1", path)) for path in keep)
+    await git(place, "clean", "-fdq", *(word for pair in kept for word in pair))
+
+
 async def altered(place: Place, branch: str) -> list[str]:
     """Files of the branch's commit that are not as it has them, in the index or on disk."""
     await git(place, "update-index", "-q", "--refresh", "--ignore-submodules", check=False)
@@ -98,8 +154,11 @@ async def reveal(place: Place) -> None:
 @dataclass(frozen=True, slots=True)
 class Saved:
     found: Loose
+    """The work; build products are left out."""
     ref: str | None
     """The new snapshot; None where there was nothing that is not kept already."""
+    products: tuple[str, ...] = ()
+    """The build products that were left out."""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -121,28 +180,32 @@ async def save(
     head: str | None,
     index: Path | None,
     bring: Callable[[str], Awaitable[None]] = nowhere,
+    *,
+    rules: BuildProducts = BUILT_IN,
 ) -> Saved:
-    """Saves what a work tree holds beyond the commit `head`, and tells what it found. The tree's
+    """Saves what a work tree holds beyond the commit `head`, and tells what it found; build
+    products are left out. The tree's
     own index is only asked for forced files: it may be broken, or hide others. Commits are made in
     the repository of the tree, and brought from there to the store."""
-    with tempfile.TemporaryDirectory(prefix="agents-manager-") as scratch:
+    inside = tree.git_dir if tree.box else None
+    with tempfile.TemporaryDirectory(prefix="agents-manager-", dir=inside) as scratch:
         place = replace(tree, index=Path(scratch) / "index")
         await git(place.alone, "read-tree", head or "--empty")
-        found = await loose(place)
+        sorted_out = await sort_out(place, await loose(place), rules, head)
+        found, products = sorted_out.work, sorted_out.products
         await stage(place, found)
         if index:
             await stage_forced(place, index)
         written = (await git(place.alone, "write-tree")).line
     if head and written == (await git(store, "rev-parse", f"{head}^{{tree}}")).line:
-        return Saved(
-            found, None if await reachable(store, head) else await record(store, key, head)
-        )
+        ref = None if await reachable(store, head) else await record(store, key, head)
+        return Saved(found, ref, products)
     last = await _last(store, key)
     if last and await _same(store, last, written, head):
-        return Saved(found, None)
+        return Saved(found, None, products)
     made = await _commit(tree, key, written, head)
     await bring(made)
-    return Saved(found, await record(store, key, made))
+    return Saved(found, await record(store, key, made), products)
 
 
 async def _commit(tree: Place, key: str, written: str, head: str | None) -> str:

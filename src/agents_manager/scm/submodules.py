@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agents_manager.scm import desks, snapshots
-from agents_manager.scm.git import Place, Wrap, commit_of, git, programs_off
+from agents_manager.scm.git import Place, commit_of, git, programs_off
+from agents_manager.scm.sandboxed import Box, Helpers
 
 FILTER_OFF = ("clean=", "smudge=", "process=", "required=no")
 MAX_DEPTH = 5
@@ -25,9 +26,14 @@ class Module:
     def place(self) -> Place:
         return Place(git_dir=self.path / ".git", work_tree=self.path)
 
+    def box(self, helpers: Helpers | None) -> Box | None:
+        """The sandbox for git commands that look at it."""
+        lent = desks.lent(self.source) if self.source else ()
+        return helpers.box((self.path,), lent) if helpers else None
+
 
 async def fill(
-    store: Place, tree: Path, head: str, wrap: Wrap | None = None, depth: int = 0
+    store: Place, tree: Path, head: str, helpers: Helpers | None = None, depth: int = 0
 ) -> list[Path]:
     """Checks out each submodule whose folder is empty; returns those that cannot be."""
     missing: list[Path] = []
@@ -38,33 +44,34 @@ async def fill(
         if source is None or not await commit_of(source, module.commit):
             missing.append(module.path)
             continue
-        await _clone(source, module, wrap)
+        await _clone(source, module, helpers)
         if depth < MAX_DEPTH:
-            missing += await fill(source, module.path, module.commit, wrap, depth + 1)
+            missing += await fill(source, module.path, module.commit, helpers, depth + 1)
     return missing
 
 
-async def _clone(source: Place, module: Module, wrap: Wrap | None) -> None:
+async def _clone(source: Place, module: Module, helpers: Helpers | None) -> None:
     shared = ("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", "--template=")
     await git(source, *shared, "--", source.git_dir, module.path)
-    inside = replace(module.place, wrap=wrap, reads=desks.lent(source.git_dir))
+    inside = replace(module.place, box=module.box(helpers))
     await git(inside, "checkout", "--quiet", "--detach", module.commit)
 
 
-async def hold_work(store: Place, tree: Path, head: str | None, wrap: Wrap | None = None) -> bool:
+async def hold_work(
+    store: Place, tree: Path, head: str | None, helpers: Helpers | None = None
+) -> bool:
     """Whether a submodule of the tree holds what the user's copy of it does not."""
     if head is None:
         return False
     async for module in _modules(store, tree, head):
         if _is_free(tree, module.path):
             continue
-        if module.source is None or not _is_real(module.path / ".git"):
+        if module.source is None or not _is_real(tree, module.path / ".git"):
             return True
         source = Place(git_dir=module.source)
-        lent = desks.lent(module.source)
-        if await _has_own(source, replace(module.place, foreign=True, wrap=wrap, reads=lent)):
+        if await _has_own(source, replace(module.place, foreign=True, box=module.box(helpers))):
             return True
-        if await hold_work(source, module.path, module.commit, wrap):
+        if await hold_work(source, module.path, module.commit, helpers):
             return True
     return False
 
@@ -124,10 +131,15 @@ def _source(git_dir: Path, name: str | None) -> Path | None:
 
 def _is_free(tree: Path, path: Path) -> bool:
     """An empty folder, or none, that lies where it seems to."""
-    if path.parent.resolve() != tree.resolve() / path.parent.relative_to(tree):
+    if not _lies_in(tree, path.parent):
         return False
-    return not os.path.lexists(path) or (_is_real(path) and not any(path.iterdir()))
+    return not os.path.lexists(path) or (_is_real(tree, path) and not any(path.iterdir()))
 
 
-def _is_real(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink()
+def _is_real(tree: Path, folder: Path) -> bool:
+    return folder.is_dir() and _lies_in(tree, folder)
+
+
+def _lies_in(tree: Path, path: Path) -> bool:
+    """Returns whether no link on the way from the tree to the path leads elsewhere."""
+    return path.resolve() == tree.resolve() / path.relative_to(tree)

@@ -16,7 +16,7 @@ from typing import Any
 from agents_manager.domain import names
 from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, InvalidInput, InvalidRepository
-from agents_manager.scm import locks, snapshots, submodules
+from agents_manager.scm import holders, lfs, locks, snapshots, submodules
 from agents_manager.scm.git import Place, branch_tip, commit_of, git
 
 KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}(\.[0-9-]{1,20})?")
@@ -65,6 +65,18 @@ class Folder:
     def stands(self) -> bool:
         return os.path.lexists(self.path)
 
+    async def wait_until_free(self) -> None:
+        """Returns when no git of others works here; WorkspaceBusy if one goes on for long."""
+        await holders.wait_until_free(self.path, self.admin())
+
+    async def check_free(self) -> None:
+        """WorkspaceBusy if a git of others works here: its folder must not change under it."""
+        await holders.check_free(self.path, self.admin())
+
+    def admin(self) -> Path:
+        """Where git keeps the locks of this work tree."""
+        return self.path / ".git"
+
     def is_empty(self) -> bool:
         real = self.path.is_dir() and not self.path.is_symlink()
         return real and not any(self.path.iterdir())
@@ -84,6 +96,9 @@ class Folder:
 
 
 class Tree(Folder):
+    def admin(self) -> Path:
+        return registered(self.common, self.path) or super().admin()
+
     def place(self) -> Place | None:
         return linked(self.common, self.path)
 
@@ -91,9 +106,12 @@ class Tree(Folder):
         """Takes the worktree away, its work saved first; may be cut off anywhere and repeated.
         `fallback` is the branch it was on, for a tree that does not tell any more."""
         complete(self.common)
+        await self.check_free()
         admin = registered(self.common, self.path)
         rescued, kept = Rescued(), None
         stood = self.stands()
+        if admin is not None:
+            await lfs.take_over(Place(git_dir=self.common), admin, lfs.STORAGE)
         if stood:
             if not self.half_made():
                 rescued = await self._rescue(admin, fallback)

@@ -5,21 +5,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.event import Event
-from agents_manager.flow.ports import Reach, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.flow.ports import Committed, Reach, Removed, Snapshot, Workspace, WorkspaceRules
 from agents_manager.scm import desks
 from agents_manager.scm.clones import Clones
 from agents_manager.scm.credentials import Keys, no_key
-from agents_manager.scm.git import Place, Wrap, common_dir
+from agents_manager.scm.git import Place, common_dir
 from agents_manager.scm.repositories import Repositories
+from agents_manager.scm.sandboxed import Owner, StartHelper, own_user
 from agents_manager.scm.worktrees import DEFAULT_RULES, Worktrees
 
 
 class ChosenWorkspaces(Repositories):
-    def __init__(self, root: Path, keys: Keys = no_key, wrap: Wrap | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        keys: Keys = no_key,
+        start: StartHelper | None = None,
+        owner: Owner = own_user,
+    ) -> None:
         super().__init__(root, keys)
         self._worktrees = Worktrees(root, keys)
-        self._clones = Clones(root, keys, wrap)
+        self._clones = Clones(root, keys, start, owner)
 
     async def prepare(
         self, repo: Path, key: str, branch: str, base: str, rules: WorkspaceRules = DEFAULT_RULES
@@ -44,8 +52,10 @@ class ChosenWorkspaces(Repositories):
     async def gather(self, workspace: Path, branch: str) -> None:
         await self._of(workspace).gather(workspace, branch)
 
-    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
-        return await self._of(workspace).commit_all(workspace, branch, message)
+    async def commit_all(
+        self, workspace: Path, branch: str, message: str, rules: BuildProducts = BUILT_IN
+    ) -> Committed:
+        return await self._of(workspace).commit_all(workspace, branch, message, rules)
 
     async def altered(self, workspace: Path, branch: str) -> list[str]:
         return await self._of(workspace).altered(workspace, branch)

@@ -3,15 +3,28 @@ before a reset or removal."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 
 from agents_manager.domain import event, names
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.event import Event
 from agents_manager.errors import GitError, WorkspaceInUse
-from agents_manager.flow.ports import Reach, Removed, Snapshot, Workspace, WorkspaceRules
+from agents_manager.flow.ports import (
+    Committed,
+    Reach,
+    Removed,
+    Snapshot,
+    Workspace,
+    WorkspaceRules,
+)
 from agents_manager.scm import (
     commits,
+    holders,
     ignoring,
+    including,
+    lfs,
     locks,
     reach,
     remotes,
@@ -36,6 +49,7 @@ class Worktrees(Repositories):
         tree = trees.Tree(common, self._home(common, rules.root), key)
         remote = await remotes.of(store, await self._keys(repo))
         events: list[Event] = await repositories.fetched(remote, (base, branch)) if remote else []
+        await tree.wait_until_free()
         async with locked(common):
             trees.complete(common)
             if rules.root is not None:
@@ -43,12 +57,14 @@ class Worktrees(Repositories):
             known = await repositories.ensured(store, branch, base, remote)
             if not known.new:
                 events += await self._clear_others(store, tree, branch)
-            reason, cleaned = await _reuse(tree, branch)
+            reason, cleaned = await _reuse(tree, branch, rules.build_products)
             events += cleaned
             if reason is not None:
                 events += await _rebuild(store, tree, branch, reason)
             place = tree.place()
             assert place
+            # All that commits need of it was taken over.
+            await asyncio.to_thread(rmtree, place.git_dir / lfs.STORAGE, ignore_errors=True)
             moved = await syncing.sync(place, branch, base, remote, rebase=rules.rebase)
             head = await branch_tip(store, branch) if moved else known.tip
             assert head
@@ -86,15 +102,24 @@ class Worktrees(Repositories):
         return await reach.of_worktree(workspace, branch)
 
     async def gather(self, workspace: Path, branch: str) -> None:
-        """Worktrees share the branches of their repository."""
+        """Worktrees share the branches of their repository, but not what a sandboxed agent wrote by
+        Git LFS."""
+        place = self._find_place(workspace)
+        if place:
+            await _take_lfs_over(place)
 
-    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
+    async def commit_all(
+        self, workspace: Path, branch: str, message: str, rules: BuildProducts = BUILT_IN
+    ) -> Committed:
         place = self._place_of(workspace)
         common = place.git_dir.parent.parent
+        await holders.wait_until_free(workspace, place.git_dir)
         async with locked(common):
             left = (locks.on_branch(common, branch), *locks.in_worktree(place.git_dir))
             await locks.drop_stale(left)
-            return await _commit_all(place, branch, message)
+            await _take_lfs_over(place)
+            rules = replace(rules, paths=including.placed(place.git_dir))
+            return await _commit_all(place, branch, message, rules)
 
     async def altered(self, workspace: Path, branch: str) -> list[str]:
         place = self._place_of(workspace)
@@ -146,7 +171,7 @@ class Worktrees(Repositories):
         if await trees.fault(place, branch) is not None:
             return False
         await snapshots.reveal(place)
-        return await snapshots.clean(place)
+        return await _has_no_work(place)
 
     async def restore(self, repo: Path, snapshot: Snapshot, workspace: Workspace) -> None:
         place = self._place_of(workspace.path)
@@ -173,7 +198,17 @@ class Worktrees(Repositories):
         return place
 
 
-async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]]:
+async def _has_no_work(place: Place) -> bool:
+    """Whether a commit holds all that is in a worktree, except build products."""
+    if await snapshots.clean(place):
+        return True
+    work = (await snapshots.sort_out(place, await snapshots.loose(place))).work
+    return not work and not work.nested and not await snapshots.staged(place)
+
+
+async def _reuse(
+    tree: trees.Tree, branch: str, rules: BuildProducts
+) -> tuple[str | None, list[Event]]:
     """None when the worktree stands and is clean now, else why it is to be built, which is nothing
     to tell for a first one; and what was saved."""
     missing = not tree.stands() and trees.registered(tree.common, tree.path) is None
@@ -184,20 +219,28 @@ async def _reuse(tree: trees.Tree, branch: str) -> tuple[str | None, list[Event]
         return "folder and repository do not know each other any more", []
     if _on_another_phase(place, branch):
         return "", []
+    await tree.check_free()
+    await _take_lfs_over(place)
     fault = await trees.fault(place, branch)
     if fault:
         return fault, []
     await snapshots.reveal(place)
     if await snapshots.clean(place):
         return None, []
-    if not await snapshots.loose(place) and not await snapshots.staged(place):
+    loose = (await snapshots.sort_out(place, await snapshots.loose(place), rules)).work
+    if not loose and not await snapshots.staged(place):
         return None, []
     head = await commit_of(place, "HEAD")
     store, here = Place(git_dir=tree.common), Place(git_dir=tree.common, work_tree=tree.path)
-    saved = await snapshots.save(store, here, tree.saved_as, head, place.git_dir / "index")
+    index = place.git_dir / "index"
+    saved = await snapshots.save(store, here, tree.saved_as, head, index, rules=rules)
     await git(place, "reset", "--quiet", "--hard")
-    await git(place, "clean", "-fdq")
+    await snapshots.remove_untracked(place, saved.products)
     return None, [*saved.events]
+
+
+async def _take_lfs_over(place: Place) -> None:
+    await lfs.take_over(Place(git_dir=place.git_dir.parent.parent), place.git_dir, lfs.STORAGE)
 
 
 def _on_another_phase(place: Place, branch: str) -> bool:
@@ -218,18 +261,21 @@ async def _rebuild(store: Place, tree: trees.Tree, branch: str, reason: str) -> 
     return events
 
 
-async def _commit_all(place: Place, branch: str, message: str) -> str | None:
+async def _commit_all(place: Place, branch: str, message: str, rules: BuildProducts) -> Committed:
     if trees.is_fit(place, branch) and await snapshots.clean(place):
-        return None
+        return Committed(sha=None)
     fault = await trees.fault(place, branch)
     if fault not in (None, trees.MERGING):
         raise GitError(
             f'What the agent left in "{place.work_tree}" cannot be committed to "{branch}": '
             f"{fault}."
         )
-    await snapshots.stage(place, await snapshots.loose(place))
+    found = await snapshots.sort_out(place, await snapshots.loose(place), rules)
+    unstaged = await snapshots.unstage_products(place, rules)
+    left_out = tuple(sorted({*found.products, *unstaged}))
+    await snapshots.stage(place, found.work)
     if not fault and not await snapshots.staged(place):
-        return None
+        return Committed(sha=None, left_out=left_out)
     text = message.replace("\0", "").encode(errors="replace")
     await git(await signed(place), "commit", "-q", "--cleanup=verbatim", "-F", "-", input=text)
-    return await commit_of(place, "HEAD")
+    return Committed(sha=await commit_of(place, "HEAD"), left_out=left_out)

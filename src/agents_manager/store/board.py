@@ -18,6 +18,7 @@ from sqlalchemy import (
 )
 
 from agents_manager.domain.board import (
+    Awaited,
     CardCost,
     CardPhases,
     CardPull,
@@ -132,9 +133,13 @@ _OPEN = _EFFECTS.select.where(
     _EFFECT.status.in_(literal("open", OPEN_EFFECTS)), _EFFECT.kind.not_in(sorted(BESIDE))
 ).order_by(_EFFECT.task_id, _EFFECT.seq)
 _AWAITED = (
-    select(_DEPENDENCY.task_id, _TASK.pipeline_id, _TASK.pipeline_version, _TASK.status)
+    select(
+        *(_DEPENDENCY.task_id, _TASK.id, _TASK.title),
+        *(_TASK.pipeline_id, _TASK.pipeline_version, _TASK.status),
+    )
     .join(schema.task, _TASK.id == _DEPENDENCY.depends_on)
     .where(among(_DEPENDENCY.task_id))
+    .order_by(_DEPENDENCY.task_id, _TASK.created_at, _TASK.id)
 )
 _ANSWERS = (
     select(_PROMPT.task_id, _PROMPT.response)
@@ -243,8 +248,9 @@ class Board:
     def effects(self) -> list[OpenEffect]:
         return _EFFECTS.all(self._session, _OPEN)
 
-    def awaited(self, tasks: Sequence[TaskId]) -> list[tuple[TaskId, Place]]:
-        return [(row[0], Place(*row[1:])) for row in self._of(_AWAITED, tasks)]
+    def awaited(self, tasks: Sequence[TaskId]) -> list[Awaited]:
+        found = self._of(_AWAITED, tasks)
+        return [Awaited(row[0], row[1], row[2], Place(*row[3:])) for row in found]
 
     def last_answers(self, tasks: Sequence[TaskId]) -> dict[TaskId, Any]:
         return dict(self._of(_ANSWERS, tasks))

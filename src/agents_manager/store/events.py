@@ -4,17 +4,39 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy import String, bindparam, func, insert, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from agents_manager.domain.event import Event, Logged
 from agents_manager.domain.event.happening import Level
-from agents_manager.domain.ids import TaskId
+from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.task import Actor
 from agents_manager.errors import NotFound, TaskNotFound
 from agents_manager.store import schema
 from agents_manager.store.rows import Rows
 from agents_manager.store.statements import Session
+
+
+class run_in(FunctionElement[str]):
+    """The run that the data of an event is about."""
+
+    type = String()
+    inherit_cache = True
+
+
+@compiles(run_in, "sqlite")
+def _(element: run_in, compiler: SQLCompiler, **kw: Any) -> str:
+    data = compiler.process(element.clauses, **kw)
+    return f"CASE WHEN json_valid({data}) THEN json_extract({data}, '$.run') END"
+
+
+@compiles(run_in, "postgresql")
+def _(element: run_in, compiler: SQLCompiler, **kw: Any) -> str:
+    return f"({compiler.process(element.clauses, **kw)} ->> 'run')"
+
 
 EVENTS = Rows(schema.event, Logged, NotFound, level=Level, actor=Actor.model_validate)
 _EVENT = schema.event.c
@@ -44,6 +66,15 @@ _NEWEST = (
 )
 _LAST_OF_TYPE = (
     EVENTS.select.where(_EVENT.task_id == bindparam("wanted"), _EVENT.type == bindparam("kind"))
+    .order_by(_EVENT.seq.desc())
+    .limit(1)
+)
+_LAST_OF_RUN = (
+    EVENTS.select.where(
+        _EVENT.task_id == bindparam("wanted"),
+        _EVENT.category == bindparam("kind"),
+        run_in(_EVENT.data) == bindparam("run"),
+    )
     .order_by(_EVENT.seq.desc())
     .limit(1)
 )
@@ -93,4 +124,9 @@ class Events:
 
     def last(self, task_id: TaskId, type: str) -> Logged | None:
         found = EVENTS.all(self._session, _LAST_OF_TYPE, {"wanted": task_id, "kind": type})
+        return found[0] if found else None
+
+    def last_of_run(self, task_id: TaskId, category: str, run_id: RunId) -> Logged | None:
+        bounds = {"wanted": task_id, "kind": category, "run": run_id}
+        found = EVENTS.all(self._session, _LAST_OF_RUN, bounds)
         return found[0] if found else None

@@ -31,7 +31,7 @@ from agents_manager.store.faults import named, store_error
 if TYPE_CHECKING:
     from alembic.config import Config
 
-HEAD = "0025"
+HEAD = "0026"
 SCRIPTS = Path(__file__).parent / "migrations"
 KEPT_BACKUPS = 3
 

@@ -1,10 +1,12 @@
 """Schedules, and the periods that they had."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, delete, insert, select
 
+from agents_manager.domain.fields import OPTIONAL
 from agents_manager.domain.ids import ProjectId
 from agents_manager.domain.schedule import Came, Firing, Schedule, ScheduleState, WhenOpen
 from agents_manager.errors import ScheduleNotFound
@@ -13,8 +15,19 @@ from agents_manager.store.columns import UtcTime
 from agents_manager.store.rows import Rows
 from agents_manager.store.statements import Row, Session
 
+
+def _template(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of the tasks; earlier versions wrote none that can be left out."""
+    return {**dict.fromkeys(OPTIONAL), **stored}
+
+
 SCHEDULES = Rows(
-    schema.schedule, Schedule, ScheduleNotFound, when_open=WhenOpen, state=ScheduleState
+    schema.schedule,
+    Schedule,
+    ScheduleNotFound,
+    template=_template,
+    when_open=WhenOpen,
+    state=ScheduleState,
 )
 _SCHEDULE = schema.schedule.c
 _ALL = SCHEDULES.select.order_by(_SCHEDULE.project, _SCHEDULE.name, _SCHEDULE.id)

@@ -78,6 +78,7 @@ task = Table(
     *must("created_at", "updated_at", be=UtcTime),
     Column("objective", Prose, nullable=False, server_default=text("''")),
     *may("starts_at", be=UtcTime),
+    *may("agent", "model", be=Prose),
     ForeignKeyConstraint(
         ["pipeline_id", "pipeline_version"], ["am_pipeline.id", "am_pipeline.version"]
     ),

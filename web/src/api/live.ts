@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { onEvent, onResync } from "./events";
 
 const GATHER_MS = 150;
+const TOOL = "tool";
 const ABOUT_KNOWLEDGE = ["knowledge.", "blocker.", "handoff."];
 
 /** Pages that hold more than queries (the board's cards) hear here which tasks changed. */
@@ -14,12 +15,18 @@ export function onTasksChanged(tell: (tasks: Set<string>) => void): () => void {
 
 export function keepTrue(client: QueryClient): () => void {
   let tasks = new Set<string>();
+  /** Tasks whose agents called tools: that changes nothing but their logs. */
+  let used = new Set<string>();
   let learned = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     timer = undefined;
     const now = tasks;
+    const logs = used;
     tasks = new Set();
+    used = new Set();
+    for (const id of logs) void client.invalidateQueries({ queryKey: ["task", id, "log"] });
+    if (now.size === 0) return;
     for (const id of now) void client.invalidateQueries({ queryKey: ["task", id] });
     for (const key of ["inbox", "prompt", "runs"])
       void client.invalidateQueries({ queryKey: [key] });
@@ -30,7 +37,7 @@ export function keepTrue(client: QueryClient): () => void {
     for (const tell of changed) tell(now);
   };
   const off = onEvent((event) => {
-    tasks.add(event.task_id);
+    (event.category === TOOL ? used : tasks).add(event.task_id);
     learned ||= ABOUT_KNOWLEDGE.some((kind) => event.type.startsWith(kind));
     timer ??= setTimeout(flush, GATHER_MS);
   });

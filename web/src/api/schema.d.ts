@@ -1,4 +1,4 @@
-// From openapi.json 3b51f4816ffffe3aed87a33bcd6d18382e01618faa9a8e69889d89c37b7b349e; write it again with: npm run api
+// From openapi.json ea41291c811b99f34525588d5d5ac984a1e85aed8ba794584ee659b48cfe3071; write it again with: npm run api
 export interface paths {
     "/healthz": {
         parameters: {
@@ -153,6 +153,26 @@ export interface paths {
          * @description Says where machines that lack a project clone it from.
          */
         patch: operations["change_project"];
+        trace?: never;
+    };
+    "/api/v1/projects/{project_id}/forge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Forge
+         * @description Which forge a project uses, and why this server cannot use it, such as a missing token.
+         */
+        get: operations["get_forge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/projects/{project_id}/settings": {
@@ -641,7 +661,8 @@ export interface paths {
         put?: never;
         /**
          * Start Task
-         * @description Makes the only move by hand that does not end the task.
+         * @description Makes the only move by hand that does not end the task. If its dependencies are open, the
+         *     engine makes it when they are finished; `PUT /tasks/{task_id}/start-time` cancels that.
          */
         post: operations["start_task"];
         delete?: never;
@@ -661,7 +682,9 @@ export interface paths {
         put?: never;
         /**
          * Move Task
-         * @description A move by hand.
+         * @description A move by hand. One that closes a task with unmerged commits is answered with 409 and the
+         *     list of them, unless `leave_unmerged` is true; the tasks that depend on it then keep waiting,
+         *     unless `release_dependents` is true too.
          */
         post: operations["move_task"];
         delete?: never;
@@ -884,7 +907,8 @@ export interface paths {
         put?: never;
         /**
          * Import Tasks
-         * @description Makes the tasks of a list, all of them or none, and none twice; none of them is started.
+         * @description Makes the tasks of a list, all of them or none, and none twice. They are started only on
+         *     request.
          */
         post: operations["import_tasks"];
         delete?: never;
@@ -904,10 +928,31 @@ export interface paths {
         put?: never;
         /**
          * Import Issues
-         * @description Makes tasks of issues on GitHub, all of them or none, and none twice; none is started, and
-         *     nothing is written there.
+         * @description Makes tasks of issues on GitHub, all of them or none, and none twice. They are started only
+         *     on request, and nothing is written there.
          */
         post: operations["import_issues"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start Tasks
+         * @description Starts the named tasks, or all tasks of a project that nobody has started. Each is started
+         *     separately: one that is refused does not stop the others.
+         */
+        post: operations["start_tasks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -990,6 +1035,26 @@ export interface paths {
          */
         post: operations["retry_hook"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{task_id}/skipped-checks/{check}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Restore Check
+         * @description Has a check that is skipped for the task run again, from its next run on.
+         */
+        delete: operations["restore_check"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1729,7 +1794,9 @@ export interface paths {
          * Answer Prompt
          * @description Answers a question. The first answer wins; the form depends on the prompt's type. With
          *     `delay_s` nothing follows for so many seconds, and it can be undone. With `keep` the answer is
-         *     kept as a decision, too, which agents of later tasks are told.
+         *     kept as a decision, too, which agents of later tasks are told. A choice that closes a task with
+         *     unmerged commits is answered with 409 and the list of them, unless `leave_unmerged` is true; the
+         *     tasks that depend on it then keep waiting, unless `release_dependents` is true too.
          */
         post: operations["answer_prompt"];
         delete?: never;
@@ -1852,6 +1919,26 @@ export interface paths {
          * @description What the project's checks said about the work of a run, round by round.
          */
         get: operations["get_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{run_id}/left-out": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Left Out
+         * @description The build products that a run left out of the commit of uncommitted work.
+         */
+        get: operations["get_left_out"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2861,6 +2948,12 @@ export interface components {
              * Format: date-time
              */
             updated_at: string;
+            /** Starts At */
+            starts_at: string | null;
+            /** Waits For */
+            waits_for: components["schemas"]["CardDependency"][];
+            /** Waits For Total */
+            waits_for_total: number;
             /** Mover */
             mover: string;
             prompt: components["schemas"]["CardPrompt"] | null;
@@ -2876,6 +2969,13 @@ export interface components {
             usd: number | null;
             /** Unknown */
             unknown: number;
+        };
+        /** CardDependency */
+        CardDependency: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
         };
         /** CardPhases */
         CardPhases: {
@@ -3315,7 +3415,7 @@ export interface components {
          * ErrorClass
          * @enum {string}
          */
-        ErrorClass: "crash" | "timeout" | "stalled" | "cancelled" | "rate_limit" | "quota" | "auth" | "budget" | "bad_output" | "checks_failed" | "environment" | "limit" | "interrupted";
+        ErrorClass: "crash" | "timeout" | "stalled" | "cancelled" | "rate_limit" | "overloaded" | "quota" | "auth" | "budget" | "bad_output" | "context_too_long" | "max_tokens" | "refusal" | "checks_failed" | "environment" | "limit" | "interrupted";
         /** Event */
         Event: {
             /** Id */
@@ -3440,6 +3540,13 @@ export interface components {
             approved: number;
             /** Rate */
             rate: number | null;
+        };
+        /** ForgeState */
+        ForgeState: {
+            /** Type */
+            type: string;
+            /** Trouble */
+            trouble: string | null;
         };
         /** FoundNode */
         FoundNode: {
@@ -3832,6 +3939,9 @@ export interface components {
             changed: boolean;
             /** Note */
             note: boolean;
+            start: components["schemas"]["StartState"] | null;
+            /** Start Reason */
+            start_reason: string;
         };
         /** ImportedTasks */
         ImportedTasks: {
@@ -3839,6 +3949,10 @@ export interface components {
             items: components["schemas"]["ImportedTask"][];
             /** Skipped */
             skipped: number;
+            /** Left Out */
+            left_out: components["schemas"]["LeftOutItem"][];
+            /** Left Out Count */
+            left_out_count: number;
         };
         /** Inbox */
         Inbox: {
@@ -3886,6 +4000,13 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+            /**
+             * Start
+             * @default false
+             */
+            start?: boolean;
+            /** Starts At */
+            starts_at?: string | null;
         };
         /**
          * KeyKind
@@ -3977,6 +4098,25 @@ export interface components {
             version: number;
             /** Columns */
             columns: components["schemas"]["Column"][];
+        };
+        /**
+         * LeftOut
+         * @description The build products that were left out of the commit of uncommitted work.
+         */
+        LeftOut: {
+            /** Run Id */
+            run_id: string;
+            /** Paths */
+            paths: string[];
+            /** More */
+            more: number;
+        };
+        /** LeftOutItem */
+        LeftOutItem: {
+            /** Place */
+            place: string;
+            /** Text */
+            text: string;
         };
         /** LeftOutNode */
         LeftOutNode: {
@@ -4151,6 +4291,8 @@ export interface components {
             allowed: boolean;
             /** Reasons */
             reasons: string[];
+            /** When Ready */
+            when_ready: boolean;
         };
         /** MoveForm */
         MoveForm: {
@@ -4170,12 +4312,24 @@ export interface components {
             reason?: string | null;
             /** Expect Version */
             expect_version?: number | null;
+            /**
+             * Leave Unmerged
+             * @default false
+             */
+            leave_unmerged?: boolean;
+            /**
+             * Release Dependents
+             * @default false
+             */
+            release_dependents?: boolean;
         };
         /** Moved */
         Moved: {
             task: components["schemas"]["Task"];
             /** Stopping Run */
             stopping_run: string | null;
+            /** Waits */
+            waits: string | null;
         };
         /** Mover */
         Mover: {
@@ -4287,6 +4441,10 @@ export interface components {
             acceptance_criteria?: string[];
             /** Pipeline */
             pipeline?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
         };
         /** NewTask */
         NewTask: {
@@ -4334,6 +4492,10 @@ export interface components {
             acceptance_criteria?: string[];
             /** Pipeline */
             pipeline?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
             /** Project */
             project: string;
             /**
@@ -4438,7 +4600,9 @@ export interface components {
         /**
          * Output
          * @description A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
-         *     `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`.
+         *     `tool_use` with `name` and `input`, `tool_result` with `name`, `ok` and the `text` that it
+         *     returned (both with the `id` of the call, if the agent has one), `usage`, `result` with `text`
+         *     or `error`.
          */
         Output: {
             /** Turn */
@@ -4454,6 +4618,10 @@ export interface components {
         Overrides: {
             /** Role */
             role: {
+                [key: string]: unknown;
+            };
+            /** Task */
+            task: {
                 [key: string]: unknown;
             };
             /** Hook */
@@ -5025,6 +5193,10 @@ export interface components {
             left: string[];
             /** Last */
             last: string | null;
+            /** Used */
+            used: {
+                [key: string]: number;
+            };
         };
         /** RetentionItem */
         RetentionItem: {
@@ -5359,6 +5531,10 @@ export interface components {
             acceptance_criteria: string[];
             /** Pipeline */
             pipeline: string | null;
+            /** Agent */
+            agent: string | null;
+            /** Model */
+            model: string | null;
         };
         /**
          * ScheduledTaskEdit
@@ -5412,6 +5588,10 @@ export interface components {
             acceptance_criteria?: string[];
             /** Pipeline */
             pipeline?: string | null;
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
         };
         /** Schedules */
         Schedules: {
@@ -5526,6 +5706,11 @@ export interface components {
             not_visited: string[];
             /** Plugins */
             plugins: components["schemas"]["Borrowed"][];
+        };
+        /** SkippedChecks */
+        SkippedChecks: {
+            /** Items */
+            items: string[];
         };
         /** Snapshot */
         Snapshot: {
@@ -5653,6 +5838,35 @@ export interface components {
             /** Expect Version */
             expect_version?: number | null;
         };
+        /** StartMany */
+        StartMany: {
+            /**
+             * Tasks
+             * @default []
+             */
+            tasks?: string[];
+            /** Project */
+            project?: string | null;
+            /** At */
+            at?: string | null;
+        };
+        /** StartResult */
+        StartResult: {
+            task: components["schemas"]["Task"];
+            state: components["schemas"]["StartState"];
+            /** Reason */
+            reason: string;
+        };
+        /** StartResults */
+        StartResults: {
+            /** Items */
+            items: components["schemas"]["StartResult"][];
+        };
+        /**
+         * StartState
+         * @enum {string}
+         */
+        StartState: "started" | "waiting" | "scheduled" | "refused";
         /** StartTime */
         StartTime: {
             /** At */
@@ -5838,6 +6052,10 @@ export interface components {
             updated_at: string;
             /** Starts At */
             starts_at: string | null;
+            /** Agent */
+            agent: string | null;
+            /** Model */
+            model: string | null;
         };
         /**
          * TaskEdit
@@ -5894,6 +6112,10 @@ export interface components {
              * @default []
              */
             dependencies?: string[];
+            /** Agent */
+            agent?: string | null;
+            /** Model */
+            model?: string | null;
             /** Expect Version */
             expect_version?: number | null;
         };
@@ -5918,6 +6140,13 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+            /**
+             * Start
+             * @default false
+             */
+            start?: boolean;
+            /** Starts At */
+            starts_at?: string | null;
         };
         /** TaskPath */
         TaskPath: {
@@ -5958,6 +6187,8 @@ export interface components {
             memory: components["schemas"]["OfTask"];
             /** Raced */
             raced: boolean;
+            /** Skipped Checks */
+            skipped_checks: string[];
         };
         /** Tasks */
         Tasks: {
@@ -6434,6 +6665,32 @@ export interface operations {
             409: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_forge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgeState"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
             422: components["responses"]["Error"];
             default: components["responses"]["Error"];
         };
@@ -7732,6 +7989,39 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    start_tasks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartMany"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartResults"];
+                };
+            };
+            401: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
     set_start_time: {
         parameters: {
             query?: never;
@@ -7855,6 +8145,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Retried"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    restore_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text of up to 200 visible characters; a new one for each action. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                task_id: string;
+                check: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkippedChecks"];
                 };
             };
             401: components["responses"]["Error"];
@@ -9294,6 +9617,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Checks"];
+                };
+            };
+            401: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            422: components["responses"]["Error"];
+            default: components["responses"]["Error"];
+        };
+    };
+    get_left_out: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeftOut"];
                 };
             };
             401: components["responses"]["Error"];

@@ -209,8 +209,9 @@ function Spend() {
       title={total.unknown ? `The cost of ${plural(total.unknown, "run")} is unknown` : undefined}
       className="rounded-md px-2 py-1 text-xs text-ink-2 tabular-nums hover:bg-hover max-sm:hidden"
     >
-      {money(total.cost_usd)}
-      {total.unknown > 0 && total.cost_usd !== null && "+"} in a day
+      {total.cost_usd === null
+        ? "Cost of the last day unknown"
+        : `${money(total.cost_usd)}${total.unknown > 0 ? "+" : ""} in a day`}
     </Link>
   );
 }

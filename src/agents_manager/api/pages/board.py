@@ -62,6 +62,11 @@ class CardPhases(schemas.Out):
     total: int
 
 
+class CardDependency(schemas.Out):
+    id: str
+    title: str
+
+
 class CardPull(schemas.Out):
     number: int
     state: PullState
@@ -79,6 +84,12 @@ class Card(schemas.Out):
     tags: list[str]
     version: int
     updated_at: datetime
+    starts_at: datetime | None
+    """When the engine starts it, or since when it has waited for its dependencies; null: a person
+    starts it."""
+    waits_for: list[CardDependency]
+    """The first of the unfinished tasks that it waits for."""
+    waits_for_total: int
     mover: str
     """The kind of who moves it next, as in `next_mover`."""
     prompt: CardPrompt | None

@@ -33,6 +33,14 @@ class Retention(schemas.Out):
     """What could not be looked at or removed, and why."""
     last: str | None
     """When the pass before this one was."""
+    used: dict[str, int]
+    """Bytes in use on this machine: workspaces, transcripts, setup, backups and databases."""
+
+
+class ForgeState(schemas.Out):
+    type: str
+    trouble: str | None
+    """Why it cannot be used; null if it can."""
 
 
 class Setting(schemas.Out):

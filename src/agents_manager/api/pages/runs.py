@@ -9,7 +9,9 @@ from agents_manager.api.pages.knowledge import HandoffNote
 
 class Output(schemas.Out):
     """A line that the agent printed, as messages for people: `assistant` and `output` with `text`,
-    `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+    `tool_use` with `name` and `input`, `tool_result` with `name`, `ok` and the `text` that it
+    returned (both with the `id` of the call, if the agent has one), `usage`, `result` with `text`
+    or `error`."""
 
     turn: int
     offset: int
@@ -33,6 +35,16 @@ class Checks(schemas.Out):
     run_id: str
     rounds: list[list[Check]]
     """Each time that the checks were run: after the run's work, and after each round of fixing."""
+
+
+class LeftOut(schemas.Out):
+    """The build products that were left out of the commit of uncommitted work."""
+
+    run_id: str
+    paths: list[str]
+    """Files and folders; a folder ends in a slash."""
+    more: int
+    """How many others there are."""
 
 
 class Violation(schemas.Out):

@@ -18,6 +18,10 @@ class ScheduledTask(schemas.Out):
     acceptance_criteria: list[str]
     pipeline: str | None
     """Null: that of the type, or the project's default."""
+    agent: str | None
+    """Null: the project's default."""
+    model: str | None
+    """Null: the agent's own choice."""
 
 
 class Schedule(schemas.Out):

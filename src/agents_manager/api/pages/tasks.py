@@ -5,6 +5,7 @@ from datetime import datetime
 from agents_manager.api import schemas
 from agents_manager.api.pages.knowledge import OfTask
 from agents_manager.domain.pipeline import Category
+from agents_manager.flow.bulk_starts import StartState
 from agents_manager.flow.importing import ImportState
 
 
@@ -20,6 +21,8 @@ class Move(schemas.Out):
     label: str
     allowed: bool
     reasons: list[str]
+    when_ready: bool
+    """Whether starting the task has the engine make this move when its dependencies are done."""
 
 
 class Target(schemas.Out):
@@ -56,6 +59,8 @@ class TaskView(schemas.Out):
     memory: OfTask
     raced: bool
     """Whether several agents did the same work at it, or are to."""
+    skipped_checks: list[str]
+    """Checks that do not run for it, as people decided."""
 
 
 class Phases(schemas.Out):
@@ -119,12 +124,26 @@ class ImportedTask(schemas.Out):
     """Whether its issue says something else since; the task is left as it is."""
     note: bool
     """Whether its file has a handoff in free words, which was kept with it as it is."""
+    start: StartState | None
+    """What starting it led to; null: it was not to be started."""
+    start_reason: str
+    """What its start waits for, or why it was refused."""
+
+
+class LeftOutItem(schemas.Out):
+    place: str
+    """Where it is in the list, such as `line 3`."""
+    text: str
 
 
 class ImportedTasks(schemas.Out):
     items: list[ImportedTask]
     skipped: int
     """Those that are checked off; of issues, those that are pull requests."""
+    left_out: list[LeftOutItem]
+    """List items that are not tasks, such as bullets without a box; the first 200."""
+    left_out_count: int
+    """How many list items are not tasks."""
 
 
 class Edited(schemas.Out):
@@ -181,10 +200,28 @@ class Retried(schemas.Out):
     attempt: int
 
 
+class SkippedChecks(schemas.Out):
+    items: list[str]
+    """The checks that still do not run for the task."""
+
+
 class Moved(schemas.Out):
     task: schemas.Task
     stopping_run: str | None
     """The run that is being stopped first; the move follows when it is proven gone."""
+    waits: str | None
+    """What the task waits for if the engine starts it later; null: it was moved."""
+
+
+class StartResult(schemas.Out):
+    task: schemas.Task
+    state: StartState
+    reason: str
+    """What it waits for, or why it was refused; empty if it was started."""
+
+
+class StartResults(schemas.Out):
+    items: list[StartResult]
 
 
 class Tasks(schemas.Out):

@@ -55,6 +55,14 @@ async def change_project(
     return await _project(s, await places.set_remote(s, project_id, form.remote, actor))
 
 
+@router.get("/projects/{project_id}/forge", tags=["projects"])
+async def get_forge(s: Services, project_id: str) -> pages.ForgeState:
+    """Which forge a project uses, and why this server cannot use it, such as a missing token."""
+    project = await s.store.read(lambda tx: tx.projects.find(project_id))
+    forge = s.configs.of(project).forge.type
+    return pages.ForgeState(type=forge, trouble=await s.forge.trouble(project))
+
+
 @router.get("/projects/{project_id}/settings", tags=["projects"])
 async def list_settings(s: Services, project_id: str) -> pages.Settings:
     """Every setting in effect for a project, and the layer, file and line it comes from."""

@@ -37,9 +37,13 @@ async def answer_prompt(
 ) -> pages.Answered:
     """Answers a question. The first answer wins; the form depends on the prompt's type. With
     `delay_s` nothing follows for so many seconds, and it can be undone. With `keep` the answer is
-    kept as a decision, too, which agents of later tasks are told."""
-    answer, delay_s, keep = forms.how(form)
-    done = await prompts.answer(s, prompt_id, answer, actor, key=key, delay_s=delay_s, keep=keep)
+    kept as a decision, too, which agents of later tasks are told. A choice that closes a task with
+    unmerged commits is answered with 409 and the list of them, unless `leave_unmerged` is true; the
+    tasks that depend on it then keep waiting, unless `release_dependents` is true too."""
+    answer, delay_s, keep, consent = forms.how(form)
+    done = await prompts.answer(
+        s, prompt_id, answer, actor, key=key, delay_s=delay_s, keep=keep, consent=consent
+    )
     return pages.Answered.of(done)
 
 

@@ -15,7 +15,7 @@ from agents_manager.domain.task import Project
 from agents_manager.errors import InvalidInput, NotFound, RunNotFound
 from agents_manager.flow import retries, tasks
 from agents_manager.flow.ports import Tx
-from agents_manager.flow.runs import checking, handoffs, mirrors, places, watch
+from agents_manager.flow.runs import checking, handoffs, left_out, mirrors, places, watch
 
 router = APIRouter(prefix="/runs", tags=["runs"])
 
@@ -74,6 +74,14 @@ async def get_checks(s: Services, run_id: str) -> pages.Checks:
     await mirrors.bring(s, run)
     rounds = await asyncio.to_thread(checking.of_run, s, run.id)
     return pages.Checks.model_validate({"run_id": run.id, "rounds": rounds})
+
+
+@router.get("/{run_id}/left-out")
+async def get_left_out(s: Services, run_id: str) -> pages.LeftOut:
+    """The build products that a run left out of the commit of uncommitted work."""
+    run = await s.store.read(lambda tx: tx.runs.find(run_id))
+    found = await s.store.read(lambda tx: left_out.find(tx, run))
+    return pages.LeftOut(run_id=run.id, paths=list(found.paths), more=found.more)
 
 
 @router.get("/{run_id}/handoff")
@@ -146,7 +154,9 @@ async def stream_output(
 async def stop_run(s: Services, actor: Caller, run_id: str) -> pages.Moved:
     """Stops a run; the task stays where it is, and a person is asked what to do."""
     stopping = await tasks.stop_run(s, run_id, actor)
-    return pages.Moved(task=schemas.Task.of(stopping.task), stopping_run=stopping.run.id)
+    return pages.Moved(
+        task=schemas.Task.of(stopping.task), stopping_run=stopping.run.id, waits=None
+    )
 
 
 @router.post("/{run_id}/retry")

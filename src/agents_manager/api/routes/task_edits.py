@@ -7,29 +7,67 @@ from fastapi import APIRouter, Query
 from agents_manager.api import forms, pages, schemas
 from agents_manager.api.context import Admin, Caller, Services
 from agents_manager.domain import issue
-from agents_manager.flow import edits, importing, later, remedies, removal, views
+from agents_manager.errors import InvalidInput
+from agents_manager.flow import (
+    bulk_starts,
+    check_decisions,
+    edits,
+    importing,
+    later,
+    remedies,
+    removal,
+    views,
+)
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
 
 @router.post("/import")
 async def import_tasks(s: Services, actor: Caller, form: forms.TaskImport) -> pages.ImportedTasks:
-    """Makes the tasks of a list, all of them or none, and none twice; none of them is started."""
+    """Makes the tasks of a list, all of them or none, and none twice. They are started only on
+    request."""
     project = await s.store.read(lambda tx: tx.projects.find(form.project))
-    given = form.model_dump(exclude={"project", "text", "format"})
-    kind = importing.Format(form.format)
-    done = await importing.import_(s, project, form.text, actor, format=kind, **given)
+    kind, starting = importing.Format(form.format), _starting(form)
+    done = await importing.import_(
+        *(s, project, form.text, actor),
+        format=kind,
+        source=form.source,
+        dry_run=form.dry_run,
+        starting=starting,
+    )
     return pages.ImportedTasks.of(done)
 
 
 @router.post("/import/github")
 async def import_issues(s: Services, actor: Caller, form: forms.IssueImport) -> pages.ImportedTasks:
-    """Makes tasks of issues on GitHub, all of them or none, and none twice; none is started, and
-    nothing is written there."""
+    """Makes tasks of issues on GitHub, all of them or none, and none twice. They are started only
+    on request, and nothing is written there."""
     project = await s.store.read(lambda tx: tx.projects.find(form.project))
     wanted = issue.wanted(form.repository, form.issues, form.labels, form.state)
-    done = await importing.import_issues(s, project, wanted, actor, dry_run=form.dry_run)
+    starting = _starting(form)
+    done = await importing.import_issues(
+        s, project, wanted, actor, dry_run=form.dry_run, starting=starting
+    )
     return pages.ImportedTasks.of(done)
+
+
+def _starting(form: forms.TaskImport | forms.IssueImport) -> importing.Starting | None:
+    return importing.Starting(form.starts_at) if form.start or form.starts_at else None
+
+
+@router.post("/start")
+async def start_tasks(s: Services, actor: Caller, form: forms.StartMany) -> pages.StartResults:
+    """Starts the named tasks, or all tasks of a project that nobody has started. Each is started
+    separately: one that is refused does not stop the others."""
+    if bool(form.tasks) == (form.project is not None):
+        raise InvalidInput("Name either tasks or a project.", ["tasks", "project"])
+    if form.project is None:
+        done = await bulk_starts.start_many(s, form.tasks, actor, at=form.at)
+    else:
+        name = form.project
+        project = await s.store.read(lambda tx: tx.projects.find(name))
+        done = await bulk_starts.start_all(s, project, actor, at=form.at)
+    return pages.StartResults(items=[pages.StartResult.of(one) for one in done])
 
 
 @router.patch("/{task_id}")
@@ -93,3 +131,12 @@ async def retry_hook(
     """Performs a failed effect of the task once more; refused when the task went on since."""
     wanted = form.effect if form else None
     return pages.Retried.of(await edits.retry_hook(s, task_id, wanted, actor))
+
+
+@router.delete("/{task_id}/skipped-checks/{check}")
+async def restore_check(
+    s: Services, actor: Caller, task_id: str, check: str
+) -> pages.SkippedChecks:
+    """Has a check that is skipped for the task run again, from its next run on."""
+    decided = await check_decisions.restore(s, task_id, check, actor)
+    return pages.SkippedChecks(items=list(decided.skipped))

@@ -13,6 +13,7 @@ from agents_manager.domain.task import Artifact, ArtifactType, Project, Task
 from agents_manager.errors import InvalidInput, NotFound, TaskNotFound
 from agents_manager.flow import (
     changes,
+    later,
     paths,
     prompts,
     racing,
@@ -23,6 +24,7 @@ from agents_manager.flow import (
     views,
 )
 from agents_manager.flow.ports import Tx
+from agents_manager.flow.unmerged import Consent
 
 router = APIRouter(prefix="/tasks", tags=["tasks"])
 
@@ -74,15 +76,22 @@ async def get_task(s: Services, actor: Caller, task_id: str) -> pages.TaskView:
 async def start_task(
     s: Services, actor: Caller, task_id: str, form: forms.StartForm | None = None
 ) -> pages.Moved:
-    """Makes the only move by hand that does not end the task."""
+    """Makes the only move by hand that does not end the task. If its dependencies are open, the
+    engine makes it when they are finished; `PUT /tasks/{task_id}/start-time` cancels that."""
     expected = form.expect_version if form else None
-    return _moved(await tasks.move(s, task_id, actor, expect_version=expected))
+    return _moved(await later.start(s, task_id, actor, expect_version=expected))
 
 
 @router.post("/{task_id}/move")
 async def move_task(s: Services, actor: Caller, task_id: str, form: forms.MoveForm) -> pages.Moved:
-    """A move by hand."""
-    return _moved(await tasks.move(s, task_id, actor, **form.model_dump()))
+    """A move by hand. One that closes a task with unmerged commits is answered with 409 and the
+    list of them, unless `leave_unmerged` is true; the tasks that depend on it then keep waiting,
+    unless `release_dependents` is true too."""
+    given = form.model_dump()
+    consent = Consent(
+        **{name: given.pop(name) for name in ("leave_unmerged", "release_dependents")}
+    )
+    return _moved(await tasks.move(s, task_id, actor, consent=consent, **given))
 
 
 @router.get("/{task_id}/targets")
@@ -131,7 +140,7 @@ async def review_task(
     form: Annotated[forms.Answer, Body(openapi_examples={"review": forms.ANSWERS["review"]})],
 ) -> pages.Answered:
     """Answers the review that the task waits for."""
-    answer, delay_s, keep = forms.how(form)
+    answer, delay_s, keep, _ = forms.how(form)
     done = await prompts.review(s, task_id, answer, actor, key=key, delay_s=delay_s, keep=keep)
     return pages.Answered.of(done)
 
@@ -193,7 +202,11 @@ async def get_file(s: Services, task_id: str) -> PlainTextResponse:
     return PlainTextResponse(text, media_type="text/markdown; charset=utf-8")
 
 
-def _moved(result: Task | tasks.Stopping) -> pages.Moved:
+def _moved(result: later.Started) -> pages.Moved:
     if isinstance(result, tasks.Stopping):
-        return pages.Moved(task=schemas.Task.of(result.task), stopping_run=result.run.id)
-    return pages.Moved(task=schemas.Task.of(result), stopping_run=None)
+        task = schemas.Task.of(result.task)
+        return pages.Moved(task=task, stopping_run=result.run.id, waits=None)
+    if isinstance(result, later.Waiting):
+        waits = result.readiness.sentence()
+        return pages.Moved(task=schemas.Task.of(result.task), stopping_run=None, waits=waits)
+    return pages.Moved(task=schemas.Task.of(result), stopping_run=None, waits=None)

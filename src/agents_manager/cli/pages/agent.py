@@ -17,6 +17,8 @@ ABLE = {
     "harmless": "needs no consent",
     "interrupts": "ends in order when it is stopped",
     "asks_permission": "asks a person for permissions",
+    "reads_instructions": "reads AGENTS.md in its workspace itself",
+    "ignores_model": "does not accept a model",
 }
 """What each capability means to a person."""
 
@@ -30,6 +32,7 @@ def document(one: Examined) -> Mapping[str, Any]:
         "version": one.diagnosis.version,
         "missing": one.diagnosis.missing,
         "doubts": one.diagnosis.doubts,
+        "servers": [asdict(server) for server in one.diagnosis.servers],
         "capabilities": one.capabilities,
     }
 
@@ -64,6 +67,13 @@ def diagnoses(found: Sequence[Examined]) -> Iterator[Block]:
         able = [ABLE[name] for name, has in asdict(one.capabilities).items() if has]
         if able:
             yield Line(f"  It {', '.join(able)}.", Tone.QUIET)
+        for server in one.diagnosis.servers:
+            name = f"  MCP server {server.name} ({server.type}, {one_line(server.place)})"
+            if server.tools is None:
+                yield Line(f"{name}: {one_line(server.problem)}", Tone.URGENT)
+            else:
+                tools = "1 tool" if server.tools == 1 else f"{server.tools} tools"
+                yield Line(f"{name}: works, {tools}", Tone.QUIET)
         for missing in one.diagnosis.missing:
             yield Line(f"  {one_line(missing)}", Tone.REMOVED)
         for doubt in one.diagnosis.doubts:

@@ -82,7 +82,7 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
         for c in config.checks
         if c.own
     ]
-    if not (checks or config.own_agents or config.setup.commands):
+    if not config.commands:
         yield Line("Commands  none")
         return
     yield Line()
@@ -95,13 +95,17 @@ def commands(found: Project, config: ProjectConfig) -> Iterator[Block]:
             yield Line(f"  {change}", Tone.URGENT)
     agents = [(f"agent {name}", "", _program(said)) for name, said in config.own_agents.items()]
     setup = [("set-up", "error", command) for command in config.setup.commands]
-    yield Table(("NAME", "SEVERITY", "COMMAND"), [*setup, *checks, *agents], indent=2)
+    passed_on = [(f"variable {v.name}", "", v.described) for v in config.variables]
+    rows = [*setup, *checks, *agents, *passed_on]
+    yield Table(("NAME", "SEVERITY", "COMMAND"), rows, indent=2)
 
 
 def _program(said: Mapping[str, Any]) -> str:
     """What a project's file says about an agent's program; what it leaves out stands elsewhere."""
     passed_on = [f"${name}" for name in said.get("env", ())]
-    return shlex.join(said.get("command", ())) + (f" ({', '.join(passed_on)})" if passed_on else "")
+    servers = [f"MCP server {name}" for name in said.get("mcpServers", said.get("mcp_servers", ()))]
+    more = [*passed_on, *servers]
+    return shlex.join(said.get("command", ())) + (f" ({', '.join(more)})" if more else "")
 
 
 def pipelines(found: Sequence[Pipeline], brought: Sequence[Brought]) -> Iterator[Block]:
@@ -209,11 +213,11 @@ def comments(found: Sequence[Comment]) -> Iterator[Block]:
         yield title(one_line(f"{number}{' · '.join(_about(said))}"))
         if said.outdated:
             yield from lines(said.quote, indent=5)
-        yield from lines(said.text, indent=3)
+        yield from lines(said.text, indent=3, prose=True)
         for answer in said.answers:
             said_by = one_line(f"{answer.author} answered · {ago(answer.time)}")
             yield Line(f"   {said_by}", Tone.QUIET)
-            yield from lines(answer.text, indent=5)
+            yield from lines(answer.text, indent=5, prose=True)
 
 
 def _about(said: Comment) -> Iterator[str]:

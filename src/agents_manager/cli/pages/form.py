@@ -33,7 +33,7 @@ def asked(about: Form) -> Iterator[Block]:
 
 def reported(about: Form) -> Iterator[Block]:
     if about.schema.get("description"):
-        yield from lines(str(about.schema["description"]), indent=2, tone=Tone.QUIET)
+        yield from lines(str(about.schema["description"]), indent=2, tone=Tone.QUIET, prose=True)
         yield Line()
     said = form.rows(about.reported)
     if said:
@@ -46,7 +46,7 @@ def values(rows: list[tuple[str, str]]) -> Iterator[Line]:
     for name, said in rows:
         first, *more = said.splitlines() or [""]
         yield Line(f"  {one_line(name)}: {one_line(first)}")
-        yield from lines("\n".join(more), indent=4) if more else ()
+        yield from lines("\n".join(more), indent=4, prose=True) if more else ()
 
 
 def wanted(part: Schema) -> str:

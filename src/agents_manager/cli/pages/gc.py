@@ -11,6 +11,15 @@ NAMED = {
     "snapshots": "snapshots",
     "engine": "rows of the engine",
     "backups": "databases put aside",
+    "setup": "caches of installed files",
+}
+
+USED = {
+    "workspaces": "workspaces",
+    "transcripts": "transcripts and sessions of agents",
+    "setup": "cached installed files",
+    "backups": "databases put aside",
+    "databases": "databases",
 }
 
 
@@ -22,6 +31,9 @@ def page(report: Report) -> Iterator[Block]:
     yield title("Would be removed" if report.dry_run else "Removed")
     for kind, total in report.totals.items():
         yield Line(f"  {total.count} {NAMED[kind]}{_together(total)}")
+    yield title("Disk use")
+    for kind, taken in report.used.items():
+        yield Line(f"  {_size(taken)} {USED[kind]}")
     for why in report.left:
         yield Line(why, Tone.URGENT)
     if report.last:

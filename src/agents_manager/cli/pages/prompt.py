@@ -180,7 +180,7 @@ def diff_statistics(diff: str) -> Table:
 
 def diff_lines(diff: str) -> Iterator[Block]:
     for line in diff.splitlines():
-        yield Line(line, _diff_tone(line))
+        yield Line(line, _diff_tone(line), verbatim=True)
 
 
 def _diff_tone(line: str) -> Tone:
@@ -249,18 +249,18 @@ def _budget(budget: Budget) -> Iterator[Line]:
 def permission_lines(wanted: PermissionPayload) -> Iterator[Line]:
     yield Line(f"  {one_line(wanted.tool)}: {one_line(wanted.action)}")
     if wanted.reason:
-        yield from lines(wanted.reason, indent=4, tone=Tone.QUIET)
+        yield from lines(wanted.reason, indent=4, tone=Tone.QUIET, prose=True)
 
 
 def question_lines(number: int, question: Question) -> Iterator[Line]:
     yield title(f"{number}. {one_line(question.question)}")
     if question.context:
-        yield from lines(question.context, indent=3, tone=Tone.QUIET)
+        yield from lines(question.context, indent=3, tone=Tone.QUIET, prose=True)
     for n, option in enumerate(recommended_first(question.options), 1):
         mark = RECOMMENDED if option.recommended else ""
         yield Line(f"   {n}) {one_line(option.label)}{mark}")
         if option.description:
-            yield from lines(option.description, indent=6, tone=Tone.QUIET)
+            yield from lines(option.description, indent=6, tone=Tone.QUIET, prose=True)
     if question.suggested_answer is not None:
         yield Line(f"   Suggested: {one_line(question.suggested_answer)}")
     yield Line(f"   Id: {one_line(question.id)}", Tone.QUIET)
@@ -270,22 +270,24 @@ def option_lines(number: int, option: ProposedOption) -> Iterator[Line]:
     mark = RECOMMENDED if option.recommended else ""
     effort = f" · effort: {option.effort.value}" if option.effort else ""
     yield title(f"{number}) {one_line(option.label)}{mark}{effort}")
-    yield from lines(option.description, indent=3)
+    yield from lines(option.description, indent=3, prose=True)
     yield from (Line(f"   + {one_line(pro)}", Tone.ADDED) for pro in option.pros)
     yield from (Line(f"   - {one_line(con)}", Tone.REMOVED) for con in option.cons)
     if option.tradeoffs:
-        yield from lines(option.tradeoffs, indent=3, tone=Tone.QUIET)
+        yield from lines(option.tradeoffs, indent=3, tone=Tone.QUIET, prose=True)
 
 
 def phase_lines(split: ProposeSplit) -> Iterator[Line]:
     for number, phase in enumerate(split.proposed_phases, 1):
         yield title(f"{number}. {one_line(phase.name)} · {phase.complexity.value} complexity")
-        yield from lines(phase.description, indent=3)
+        yield from lines(phase.description, indent=3, prose=True)
 
 
 def choice_lines(choice: ChoicePayload) -> Iterator[Line]:
     for number, one in enumerate(choice.choices, 1):
         yield Line(f"  {number}) {one_line(one.label)}")
+        if one.detail:
+            yield from lines(one.detail, indent=5, prose=True)
 
 
 def _choice(choice: ChoicePayload) -> Iterator[Line]:

@@ -14,7 +14,7 @@ from agents_manager.cli.render import (
     title,
     took,
 )
-from agents_manager.flow.comparing import Compared, Comparison
+from agents_manager.flow.comparing import Checked, Compared, Comparison
 
 
 def comparison(found: Comparison) -> Iterator[Block]:
@@ -46,6 +46,17 @@ def _standing(found: Comparison) -> str:
     return f"{found.judge} picks when all have ended." if found.judge else "Nobody is picked yet."
 
 
+def _checks(checks: Checked) -> str:
+    """The checks that ran, each by its result."""
+    passed = [name for name in checks.ran if name not in checks.failed]
+    parts = [
+        f"{word}: {', '.join(names)}"
+        for word, names in (("passed", passed), ("failed", checks.failed))
+        if names
+    ]
+    return "; ".join(parts) or "none run"
+
+
 def _row(found: Comparison, one: Compared) -> tuple[str, ...]:
     figures = one.figures
     known = figures is not None and figures.files is not None
@@ -53,9 +64,7 @@ def _row(found: Comparison, one: Compared) -> tuple[str, ...]:
         short(one.run.id) if one.run else "",
         str(one.contender),
         "picked" if one.run and one.run.id == found.picked else one.unfit or "can be picked",
-        {True: "passed", False: f"failed: {', '.join(one.checks.failed)}", None: "none run"}[
-            one.checks.passed
-        ],
+        _checks(one.checks),
         str(figures.files) if figures and known else UNKNOWN,
         f"+{figures.additions} -{figures.deletions}" if figures and known else UNKNOWN,
         money(one.run.cost_usd if one.run else None),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -14,6 +15,7 @@ from agents_manager.cli.render import (
     Tone,
     ago,
     counted,
+    excerpt,
     lines,
     money,
     one_line,
@@ -21,11 +23,16 @@ from agents_manager.cli.render import (
     title,
     took,
 )
-from agents_manager.domain.run import CostBasis, Run, Usage
+from agents_manager.domain.event import ConnectionsBlocked
+from agents_manager.domain.run import CostBasis, ErrorClass, Run, Usage
 from agents_manager.flow.runs.handoffs import Note
+from agents_manager.flow.runs.left_out import LeftOut
 from agents_manager.flow.runs.verdict import Check
 
 MAX_INPUT = 200
+MAX_RESULT = 5
+"""How many lines of a tool's result are printed."""
+MAX_WIDTH = 300
 SANDBOX = "Sandbox"
 
 
@@ -59,6 +66,8 @@ def page(
     task_title: str,
     rounds: Sequence[Sequence[Check]] = (),
     note: Note | None = None,
+    products: LeftOut | None = None,
+    blocked: ConnectionsBlocked | None = None,
 ) -> Iterator[Block]:
     yield title(f"{run.mode} by {run.agent or 'an agent'}: {run.status}")
     yield Line(f'{run.id} · "{one_line(task_title)}" ({short(run.task_id)})', Tone.QUIET)
@@ -72,6 +81,7 @@ def page(
         "Part": run.part,
         "Model": run.model,
         SANDBOX: "none: the agent worked unsandboxed" if run.unkept else run.sandbox,
+        "Blocked": _blocked(blocked) if blocked else None,
         "Session": run.session,
         "Cost": _cost(run),
         "Tokens": _tokens(run.usage),
@@ -81,6 +91,7 @@ def page(
         "Commits": f"{run.base_sha[:8]}..{run.head_sha[:8]}"
         if run.base_sha and run.head_sha
         else None,
+        "Left out": products.summary if products else None,
         "Workspace": run.workspace,
         "Transcript": f"removed by retention on {run.transcript_removed_at:%Y-%m-%d}"
         if run.transcript_removed_at
@@ -91,6 +102,10 @@ def page(
         if fact:
             red = name == SANDBOX and run.unkept
             yield Line(f"{name:<10}{one_line(fact)}", Tone.REMOVED if red else Tone.PLAIN)
+    if run.error and run.error.error_class is ErrorClass.BAD_OUTPUT and run.error.output:
+        yield Line()
+        yield title("What the agent said")
+        yield from lines(run.error.output, indent=2)
     yield Line()
     there = [*(["handoff"] if note and (note.kept or note.violations) else [])]
     there += ["checks"] if rounds else []
@@ -98,6 +113,13 @@ def page(
         verb, _, option = word.partition(" ")
         yield Line(f"am run {verb} {short(run.id)} {option}".rstrip(), Tone.QUIET)
     yield Line(f"am config show --run {short(run.id)}", Tone.QUIET)
+
+
+def _blocked(blocked: ConnectionsBlocked) -> str:
+    told = zip(blocked.places, blocked.reasons, strict=False)
+    places = "; ".join(f"{place} ({why})" for place, why in told)
+    more = f" and {blocked.more} more" if blocked.more else ""
+    return f"{places}{more}." + (f" Allow with: {blocked.allow}" if blocked.allow else "")
 
 
 def _set(run: Run) -> str:
@@ -171,6 +193,8 @@ def _message(message: Mapping[str, Any]) -> Iterator[Line]:
             shown = given if len(given) <= MAX_INPUT else given[: MAX_INPUT - 1] + "…"
             name = str(message.get("name", "tool"))
             yield Line(f"> {one_line(name)} {one_line(shown)}", Tone.QUIET)
+        case "tool_result":
+            yield from _returned(message)
         case "usage":
             told = ", ".join(f"{k} {v}" for k, v in message.items() if k != "type")
             yield Line(f"> used {one_line(told)}", Tone.QUIET)
@@ -180,6 +204,15 @@ def _message(message: Mapping[str, Any]) -> Iterator[Line]:
             yield from lines(str(message.get("error") or message.get("text") or ""), indent=2)
         case other:
             yield Line(f"> {one_line(str(other))}", Tone.QUIET)
+
+
+def _returned(message: Mapping[str, Any]) -> Iterator[Line]:
+    """What a tool returned, in its first lines; a program may also put all of it on one line."""
+    text = "\n".join(line[:MAX_WIDTH] for line in str(message.get("text", "")).splitlines())
+    if message.get("ok") is False:
+        yield Line("  failed:", Tone.URGENT)
+    for line in excerpt(text, MAX_RESULT, indent=2):
+        yield replace(line, tone=Tone.QUIET)
 
 
 def _ending(run: Run) -> str:

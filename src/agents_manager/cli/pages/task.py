@@ -1,6 +1,8 @@
 """Tasks as people read them."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from agents_manager.cli.pages import knowledge as knowledge_page
 from agents_manager.cli.pages import prompt as prompt_page
@@ -11,12 +13,13 @@ from agents_manager.cli.render import (
     Table,
     Tone,
     ago,
+    counted,
     excerpt,
     one_line,
     short,
     title,
 )
-from agents_manager.domain.event import Logged
+from agents_manager.domain.event import Logged, ToolUsed
 from agents_manager.domain.event.happening import Level
 from agents_manager.domain.issue import reference
 from agents_manager.domain.pipeline import Status
@@ -26,6 +29,10 @@ from agents_manager.flow.pipelines import plain
 from agents_manager.flow.views import TaskView
 
 SHOWN_LINES = 12
+TOOL = ToolUsed.category
+MOST_TOOLS = 5
+"""How many tools a line of calls names."""
+TONES = {Level.WARNING: Tone.URGENT, Level.ERROR: Tone.REMOVED}
 
 Listed = tuple[Task, Project, Status, Mover]
 
@@ -61,7 +68,12 @@ def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
     alarm = Tone.URGENT if view.next_mover.kind == "nobody" else Tone.PLAIN
     yield Line(f"Next    {one_line(view.next_mover.text)}", alarm)
     yield Line(f"Why     {one_line(view.why)}", Tone.QUIET)
+    if task.agent:
+        model = f", model {one_line(task.model)}" if task.model else ""
+        yield Line(f"Agent   {one_line(task.agent)}{model}")
     yield from _places(view)
+    if view.skipped_checks:
+        yield Line(f"Checks  skipped for this task: {', '.join(view.skipped_checks)}")
     yield from _questions(view)
     yield from _described(task)
     yield from _phases(view)
@@ -76,12 +88,35 @@ def page(view: TaskView, events: Sequence[Logged]) -> Iterator[Block]:
     yield from event_lines(events, indent=2)
 
 
-def event_lines(events: Sequence[Logged], *, indent: int = 0) -> Iterator[Line]:
-    tones = {Level.WARNING: Tone.URGENT, Level.ERROR: Tone.REMOVED}
-    for event in events:
-        when = f"{ago(event.time):>12}"
-        text = f"{' ' * indent}{when}  {one_line(event.summary)}"
-        yield Line(text, tones.get(event.level, Tone.PLAIN))
+def event_lines(
+    events: Sequence[Logged], *, indent: int = 0, tools: bool = False
+) -> Iterator[Line]:
+    """Yield a line for each event; calls of tools that follow each other are one, unless `tools`
+    asks for all of them."""
+    for kind, group in groupby(events, key=lambda e: e.category == TOOL and not tools):
+        if kind:
+            calls = list(group)
+            yield _event_line(calls[-1], _calls(calls), indent, Tone.QUIET)
+            continue
+        for event in group:
+            tone = Tone.QUIET if event.category == TOOL else TONES.get(event.level, Tone.PLAIN)
+            yield _event_line(event, event.summary, indent, tone)
+
+
+def _event_line(event: Logged, text: str, indent: int, tone: Tone) -> Line:
+    return Line(f"{' ' * indent}{ago(event.time):>12}  {one_line(text)}", tone)
+
+
+def _calls(calls: Sequence[Logged]) -> str:
+    """Return how often which tool was called."""
+    left_out = sum(call.data.get("count", 0) for call in calls)
+    named = Counter(call.data["name"] for call in calls if "name" in call.data)
+    failed = sum(call.data.get("ok") is False for call in calls)
+    which = ", ".join(f"{name} {count}" for name, count in named.most_common(MOST_TOOLS))
+    others = ", …" if len(named) > MOST_TOOLS else ""
+    how = f" ({failed} failed)" if failed else ""
+    told = counted(named.total() + left_out, "tool call")
+    return f"{told}: {which}{others}{how}" if which else told
 
 
 def history(entries: Sequence[History]) -> Iterator[Block]:
@@ -164,7 +199,7 @@ def _described(task: Task) -> Iterator[Line]:
         if text and text.strip():
             yield Line()
             yield title(heading)
-            yield from excerpt(text, SHOWN_LINES, indent=2)
+            yield from excerpt(text, SHOWN_LINES, indent=2, prose=True)
     if task.acceptance_criteria:
         yield Line()
         yield title("Done when")

@@ -63,20 +63,26 @@ from agents_manager.domain.event.runs import (
     AgentCancelled,
     AgentCompleted,
     AgentFailed,
+    AgentInterrupted,
     AgentPaused,
+    AgentProgram,
     AgentQueued,
     AgentStarted,
     BudgetGranted,
     BudgetNear,
     ChecksFailed,
     ChecksPassed,
+    ChecksUndecided,
     CollectionFailed,
+    ConnectionsBlocked,
     FixRequested,
     NoProgress,
     OutputRefused,
     RetryHastened,
     RetryScheduled,
     SessionLost,
+    ToolUsed,
+    ToolUsesLeftOut,
     TranscriptsRemoved,
     UsageRefused,
 )
@@ -98,6 +104,8 @@ from agents_manager.domain.event.stages import (
 )
 from agents_manager.domain.event.tasks import (
     AutoStopped,
+    ChecksDecided,
+    ClosedUnmerged,
     HookFailed,
     HookRetried,
     Noted,
@@ -111,6 +119,7 @@ from agents_manager.domain.event.tasks import (
     SplitApproved,
     SplitRejected,
     StartSet,
+    StartWaits,
     StatusBlocked,
     StatusChanged,
     StatusRolledBack,
@@ -125,10 +134,12 @@ from agents_manager.domain.event.workspaces import (
     BranchDiverged,
     BranchRebased,
     FetchFailed,
+    FilesCopied,
     LfsPointers,
     PartConflicted,
     PartJoined,
     PartsLeft,
+    ProductsLeftOut,
     RebaseConflicted,
     SnapshotRemoved,
     SnapshotRestored,
@@ -140,6 +151,7 @@ from agents_manager.domain.event.workspaces import (
     WorkspaceRebuilt,
     WorkspaceRemoved,
     WorkspaceSetUp,
+    WorkspaceTornDown,
 )
 from agents_manager.domain.ids import TaskId
 from agents_manager.domain.task import Actor
@@ -147,7 +159,10 @@ from agents_manager.domain.task import Actor
 Event = Annotated[
     TaskCreated
     | TaskEdited
+    | ChecksDecided
     | StartSet
+    | StartWaits
+    | ClosedUnmerged
     | NotStarted
     | ScheduleSkipped
     | ScheduleHalted
@@ -163,18 +178,24 @@ Event = Annotated[
     | AgentQueued
     | AgentStarted
     | AgentCompleted
+    | AgentInterrupted
     | AgentPaused
+    | AgentProgram
     | AgentFailed
     | RetryScheduled
     | RetryHastened
     | SessionLost
     | NoProgress
     | AgentCancelled
+    | ToolUsed
+    | ToolUsesLeftOut
     | OutputRefused
     | ChecksFailed
+    | ChecksUndecided
     | FixRequested
     | ChecksPassed
     | CollectionFailed
+    | ConnectionsBlocked
     | PromptCreated
     | PromptAnswered
     | PromptEnded
@@ -212,6 +233,8 @@ Event = Annotated[
     | PartConflicted
     | PartJoined
     | PartsLeft
+    | FilesCopied
+    | ProductsLeftOut
     | RaceOrdered
     | RaceBegun
     | RaceCompared
@@ -227,6 +250,7 @@ Event = Annotated[
     | SubmodulesMissing
     | LfsPointers
     | WorkspaceSetUp
+    | WorkspaceTornDown
     | WorkspaceRemoved
     | WorkspaceOrphaned
     | SnapshotSaved

@@ -1,11 +1,15 @@
 """Agents at work: their runs, checks and costs."""
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from agents_manager.domain.budget import BudgetScope, dollars
 from agents_manager.domain.event.happening import Happening, Level, counted_as
 from agents_manager.domain.run import UNSANDBOXED
+
+SHOWN_PLACES = 5
+"""How many blocked connections a sentence names."""
 
 
 class AgentQueued(Happening):
@@ -33,6 +37,18 @@ class AgentStarted(Happening):
         return f"{self.agent} started ({self.mode}{how if self.sandbox else ''})."
 
 
+class AgentProgram(Happening):
+    category = "agent"
+    type: Literal["agent.program"] = "agent.program"
+    run: str
+    program: str
+    version: str | None
+
+    def says(self) -> str:
+        version = f", version {self.version}" if self.version else ""
+        return f"The agent runs {self.program}{version}."
+
+
 class AgentCompleted(Happening):
     category = "agent"
     type: Literal["agent.completed"] = "agent.completed"
@@ -45,6 +61,18 @@ class AgentCompleted(Happening):
         cost = "cost unknown" if self.cost_usd is None else f"${self.cost_usd:.2f}"
         how = "was taken to have ended with" if self.inferred else "ended with"
         return f"The agent {how} {self.outcome} ({cost})."
+
+
+class AgentInterrupted(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.interrupted"] = "agent.interrupted"
+    run: str
+    error: str
+    """The error's class and message."""
+
+    def says(self) -> str:
+        return f"The agent's response broke off after it had reported its outcome: {self.error}"
 
 
 class AgentPaused(Happening):
@@ -132,6 +160,41 @@ class AgentCancelled(Happening):
         return "The agent was stopped."
 
 
+class ToolUsed(Happening):
+    category = "tool"
+    level = Level.DEBUG
+    type: Literal["agent.tool_use"] = "agent.tool_use"
+    run: str
+    name: str
+    """The name of the tool."""
+    summary: str
+    """What it was called for: the beginning of a command, a path, or the like."""
+    ok: bool | None
+    """Whether the result was ok; None: no result was reported."""
+    number: int
+    """Which of the recorded calls of the run it is, from 1 on."""
+    at: str
+    """The place in the output of the run, as `turn:offset.number`."""
+
+    def says(self) -> str:
+        how = " (failed)" if self.ok is False else ""
+        return f"{self.name}{how}: {self.summary}" if self.summary else f"{self.name}{how}"
+
+
+class ToolUsesLeftOut(Happening):
+    category = "tool"
+    level = Level.DEBUG
+    type: Literal["agent.tool_uses_left_out"] = "agent.tool_uses_left_out"
+    run: str
+    count: int
+    """How many calls of a turn have no event of their own."""
+    number: int
+    at: str
+
+    def says(self) -> str:
+        return f"{counted_as(self.count, 'more tool call')}: see the transcript."
+
+
 class OutputRefused(Happening):
     category = "payload"
     level = Level.WARNING
@@ -154,6 +217,21 @@ class ChecksFailed(Happening):
 
     def says(self) -> str:
         return f"Checks failed after {self.outcome}: {', '.join(self.checks)}."
+
+
+class ChecksUndecided(Happening):
+    category = "agent"
+    level = Level.WARNING
+    type: Literal["agent.checks_undecided"] = "agent.checks_undecided"
+    run: str
+    checks: tuple[str, ...]
+    ran: bool
+    """Whether the checks ran and failed; False if their environment failed."""
+    verdict: Mapping[str, Any]
+    """What the agent reported, which the task continues with once the checks pass."""
+
+    def says(self) -> str:
+        return f"The agent may not be the cause that checks fail: {', '.join(self.checks)}."
 
 
 class FixRequested(Happening):
@@ -198,6 +276,34 @@ class CollectionFailed(Happening):
     def says(self) -> str:
         again = "am artifact collect TASK tries again."
         return f"Not everything the agent made could be collected ({again}): {self.error}"
+
+
+def blocked_connections(places: Sequence[str], more: int, allow: str) -> str:
+    """Returns a sentence about connections that the sandbox refused, with the command that allows
+    them."""
+    others = more + len(places[SHOWN_PLACES:])
+    shown = ", ".join(places[:SHOWN_PLACES]) + (f" and {others} more" if others else "")
+    them = "it" if len(places) + more == 1 else "them"
+    command = f" Allow {them} with: {allow}" if allow else ""
+    return f"The sandbox blocked {shown}.{command}"
+
+
+class ConnectionsBlocked(Happening):
+    category = "agent"
+    level = Level.DEBUG
+    type: Literal["agent.connections_blocked"] = "agent.connections_blocked"
+    run: str
+    places: tuple[str, ...]
+    """Where they led to, as `host:port`."""
+    reasons: tuple[str, ...]
+    """Why each of them was blocked, in the same order."""
+    more: int = 0
+    """How many others there were."""
+    allow: str = ""
+    """The command that allows them."""
+
+    def says(self) -> str:
+        return blocked_connections(self.places, self.more, self.allow)
 
 
 class TranscriptsRemoved(Happening):

@@ -31,14 +31,59 @@ class TaskEdited(Happening):
         return f"Changed: {changed}.{kept}"
 
 
+class ChecksDecided(Happening):
+    category = "edit"
+    type: Literal["task.checks_decided"] = "task.checks_decided"
+    skipped: tuple[str, ...]
+    """All checks that do not run for the task from now on."""
+    left_to_agent: tuple[str, ...]
+    """All checks that the agent fixes although they fail on the base commit too."""
+    by: str
+
+    def says(self) -> str:
+        skipped = ", ".join(self.skipped) or "none"
+        fixed = f" The agent fixes: {', '.join(self.left_to_agent)}." if self.left_to_agent else ""
+        return f"Skipped checks of this task, as {self.by} decided: {skipped}.{fixed}"
+
+
 class StartSet(Happening):
     type: Literal["task.start_set"] = "task.start_set"
     at: datetime | None
 
     def says(self) -> str:
         if self.at is None:
-            return "It is not started by the engine any more."
+            return "The automatic start was cancelled."
         return f"The engine starts it at {self.at:%Y-%m-%d %H:%M} UTC."
+
+
+class StartWaits(Happening):
+    category = "dependency"
+    type: Literal["task.start_waits"] = "task.start_waits"
+    tasks: tuple[str, ...]
+    """Titles of the dependencies that are not finished."""
+    reason: str
+
+    def says(self) -> str:
+        return self.reason
+
+
+class ClosedUnmerged(Happening):
+    level = Level.WARNING
+    type: Literal["task.closed_unmerged"] = "task.closed_unmerged"
+    branch: str
+    base: str
+    commits: tuple[str, ...]
+    """The first characters of the hash and the subject of each."""
+    tasks: tuple[str, ...]
+    """The tasks that depend on it and keep waiting."""
+
+    def says(self) -> str:
+        number = len(self.commits)
+        commits = f"{counted_as(number, 'commit')} of {self.branch}"
+        held = len(self.tasks)
+        keep = "keeps" if held == 1 else "keep"
+        waits = f" {counted_as(held, 'dependent task')} {keep} waiting." if held else ""
+        return f"Closed with {commits} not merged into {self.base}.{waits}"
 
 
 class NotStarted(Happening):
@@ -48,7 +93,7 @@ class NotStarted(Happening):
     reason: str
 
     def says(self) -> str:
-        return f"Its time had come, but it could not be started: {self.reason}"
+        return f"Could not be started: {self.reason}"
 
 
 class ScheduleSkipped(Happening):

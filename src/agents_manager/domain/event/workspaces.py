@@ -1,9 +1,14 @@
 """The place of the work, and what is saved of it."""
 
 import shlex
+from collections.abc import Sequence
 from typing import Literal
 
 from agents_manager.domain.event.happening import Happening, Level, counted_as
+
+MOST_PRODUCTS = 200
+"""The largest number of build products that an event names."""
+SHOWN_PRODUCTS = 10
 
 
 class WorkspaceEvent(Happening):
@@ -152,6 +157,52 @@ class WorkspaceSetUp(WorkspaceEvent):
 
     def says(self) -> str:
         return f"Set up the workspace: {'; '.join(self.commands)}."
+
+
+class FilesCopied(WorkspaceEvent):
+    type: Literal["workspace.files_copied"] = "workspace.files_copied"
+    paths: tuple[str, ...]
+    refused: tuple[str, ...] = ()
+    """Files that match but were not copied, each with the reason."""
+
+    def says(self) -> str:
+        told = [f"Copied ignored files into the workspace: {', '.join(self.paths)}."]
+        why = [f"Not copied (copyFiles, .worktreeinclude): {'; '.join(self.refused)}."]
+        return " ".join([*(told if self.paths else []), *(why if self.refused else [])])
+
+
+class ProductsLeftOut(WorkspaceEvent):
+    type: Literal["git.products_left_out"] = "git.products_left_out"
+    paths: tuple[str, ...]
+    """Files and folders; a folder ends in a slash."""
+    more: int = 0
+    """How many others there are."""
+
+    @classmethod
+    def from_run(cls, run: str, paths: Sequence[str]) -> "ProductsLeftOut":
+        more = max(0, len(paths) - MOST_PRODUCTS)
+        return cls(run=run, paths=tuple(paths[:MOST_PRODUCTS]), more=more)
+
+    @property
+    def shown(self) -> str:
+        more = self.more + len(self.paths[SHOWN_PRODUCTS:])
+        others = f" and {more} more" if more else ""
+        return ", ".join(self.paths[:SHOWN_PRODUCTS]) + others
+
+    def says(self) -> str:
+        return f"Left build products out of the commit: {self.shown}."
+
+
+class WorkspaceTornDown(WorkspaceEvent):
+    type: Literal["workspace.torn_down"] = "workspace.torn_down"
+    commands: tuple[str, ...]
+    failed: str | None = None
+    """Why one of them failed; the workspace is removed all the same."""
+
+    def says(self) -> str:
+        if self.failed is not None:
+            return f"Teardown of the workspace failed: {self.failed}"
+        return f"Tore down the workspace: {'; '.join(self.commands)}."
 
 
 class WorkspaceRemoved(WorkspaceEvent):

@@ -13,8 +13,8 @@ from agents_manager.domain.prompt import Prompt
 from agents_manager.domain.routing import Occasion
 from agents_manager.domain.task import Actor, Task
 from agents_manager.errors import InvalidInput, TransitionRefused, closest
-from agents_manager.flow import access, figures, remedies, tasks, views
-from agents_manager.flow.channels import cards, router
+from agents_manager.flow import access, figures, later, remedies, tasks, views
+from agents_manager.flow.channels import cards, new_tasks, router
 from agents_manager.flow.ports import Act, Services, Tx
 
 SHOWN = 10
@@ -103,6 +103,15 @@ async def _why(order: Order) -> Reply:
     return order.card(f"Why: {view.task.title}", view.why, task=view.task)
 
 
+async def _new(order: Order) -> Reply:
+    access.check_may_change(order.actor)
+    new, named = new_tasks.read(order.words)
+    project = await order.s.store.read(lambda tx: new_tasks.project_of(tx, named))
+    task = await tasks.create(order.s, project, new, order.actor)
+    start = f"Start it: {order.written('run')} {task.id[:SHORT]}"
+    return order.card(f"Created: {task.title}", start, task=task)
+
+
 async def _run(order: Order) -> Reply:
     access.check_may_change(order.actor)
 
@@ -116,8 +125,11 @@ async def _run(order: Order) -> Reply:
 
     task = await order.s.store.write(write)
     if task is None:
-        moved = await tasks.move(order.s, order.task, order.actor)
-        task = moved if isinstance(moved, Task) else moved.task
+        started = await later.start(order.s, order.task, order.actor)
+        if isinstance(started, later.Waiting):
+            waits = started.readiness.sentence()
+            return order.card(f"Starts later: {started.task.title}", waits, task=started.task)
+        task = started if isinstance(started, Task) else started.task
     return order.card(f"Started: {task.title}", task=task)
 
 
@@ -156,6 +168,7 @@ COMMANDS: Mapping[str, tuple[Do, str, str]] = {
     "inbox": (_inbox, "", "what needs you"),
     "tasks": (_tasks, "", "the open tasks"),
     "task": (_task, " ID", "one task, and the question about it"),
+    "new": (_new, new_tasks.USAGE, "create a task"),
     "run": (_run, " ID", "start its agent"),
     "stop": (_stop, " ID", "stop its agent"),
     "why": (_why, " ID", "why it is where it is"),

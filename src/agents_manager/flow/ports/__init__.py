@@ -32,18 +32,23 @@ from agents_manager.flow.ports.channels import (
 )
 from agents_manager.flow.ports.checks import (
     ANY_MODE,
+    NOT_RUN,
+    CachedSetup,
+    CheckProblem,
     CheckResult,
     Checks,
     CheckSaid,
     CheckSpec,
     CheckWork,
     Setup,
+    SetupPlan,
     SetupResult,
     SetupSpec,
     Written,
 )
 from agents_manager.flow.ports.config_bases import AgentConfig, ChannelConfig, Keys, Label
 from agents_manager.flow.ports.configs import (
+    EVERY_AGENT,
     GITHUB,
     Configs,
     Edit,
@@ -81,8 +86,14 @@ from agents_manager.flow.ports.forges import (
 )
 from agents_manager.flow.ports.hosts import ACTING, Here, Tenure, acting, boot_time
 from agents_manager.flow.ports.knowledge import Knowledge
+from agents_manager.flow.ports.mcp_servers import (
+    McpServer,
+    McpServers,
+    ServerState,
+    ServerType,
+)
 from agents_manager.flow.ports.outputs import LONGEST_PIECE, Outputs, TurnFile
-from agents_manager.flow.ports.sandbox import CutShort, Keeping, Sandbox
+from agents_manager.flow.ports.sandbox import CutShort, Keeping, Refusal, Refusals, Sandbox
 from agents_manager.flow.ports.services import Clock, Disk, Heartbeat, Ids, Reachable, Services
 from agents_manager.flow.ports.stores import (
     Access,
@@ -113,10 +124,22 @@ from agents_manager.flow.ports.stores import (
     Tx,
 )
 from agents_manager.flow.ports.traces import Span, Traces
+from agents_manager.flow.ports.variables import (
+    BARE,
+    TASK_VARIABLES,
+    PortBlocks,
+    ReadVariables,
+    Surroundings,
+    Variable,
+    Variables,
+    VariableSource,
+)
 from agents_manager.flow.ports.workspaces import (
     Change,
+    Committed,
     Filed,
     FiledAs,
+    IncludedFiles,
     Pushed,
     Reach,
     Removed,
@@ -131,8 +154,12 @@ from agents_manager.flow.ports.workspaces import (
 __all__ = [
     "ACTING",
     "ANY_MODE",
+    "BARE",
+    "EVERY_AGENT",
     "GITHUB",
     "LONGEST_PIECE",
+    "NOT_RUN",
+    "TASK_VARIABLES",
     "Access",
     "Act",
     "Adapters",
@@ -142,6 +169,7 @@ __all__ = [
     "Agents",
     "Board",
     "Browsers",
+    "CachedSetup",
     "Capabilities",
     "Change",
     "Channel",
@@ -149,12 +177,14 @@ __all__ = [
     "ChannelKind",
     "ChannelRules",
     "CheckKind",
+    "CheckProblem",
     "CheckResult",
     "CheckSaid",
     "CheckSpec",
     "CheckWork",
     "Checks",
     "Clock",
+    "Committed",
     "Configs",
     "Conflicted",
     "Copies",
@@ -182,6 +212,7 @@ __all__ = [
     "Histories",
     "Hosts",
     "Ids",
+    "IncludedFiles",
     "Job",
     "Keeping",
     "Key",
@@ -190,6 +221,8 @@ __all__ = [
     "Knowledge",
     "Label",
     "Layer",
+    "McpServer",
+    "McpServers",
     "Merged",
     "Meter",
     "Needs",
@@ -205,6 +238,7 @@ __all__ = [
     "PipelineFile",
     "PipelineVersion",
     "Pipelines",
+    "PortBlocks",
     "ProjectConfig",
     "ProjectFiles",
     "Projects",
@@ -215,6 +249,9 @@ __all__ = [
     "Pushed",
     "Reach",
     "Reachable",
+    "ReadVariables",
+    "Refusal",
+    "Refusals",
     "RemoteForge",
     "Removed",
     "Role",
@@ -225,9 +262,12 @@ __all__ = [
     "Sandbox",
     "SavedRef",
     "Schedules",
+    "ServerState",
+    "ServerType",
     "Services",
     "Setting",
     "Setup",
+    "SetupPlan",
     "SetupResult",
     "SetupSpec",
     "Sighting",
@@ -238,6 +278,7 @@ __all__ = [
     "StopReason",
     "Store",
     "Subscription",
+    "Surroundings",
     "T",
     "Tasks",
     "Tenure",
@@ -247,6 +288,9 @@ __all__ = [
     "Turn",
     "TurnFile",
     "Tx",
+    "Variable",
+    "VariableSource",
+    "Variables",
     "Workspace",
     "WorkspaceKind",
     "WorkspaceRules",

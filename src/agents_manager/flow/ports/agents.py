@@ -12,6 +12,7 @@ from agents_manager.domain.task import (
     Task,
 )
 from agents_manager.flow.ports.engine import Job
+from agents_manager.flow.ports.mcp_servers import ServerState
 from agents_manager.flow.ports.workspaces import NOTHING, Reach
 
 
@@ -34,6 +35,11 @@ class Said:
     """Why what it said about its usage is not believed."""
     model: str | None = None
     """The model that it says it asked."""
+    complete: bool = True
+    """Whether the last turn ended as the agent's own protocol says, rather than being cut off."""
+    ends_clearly: bool = True
+    """Whether the agent would have said that its last response was cut off or blocked. No outcome
+    is inferred from the end of one that would not."""
     resets_at: datetime | None = None
     """With an error that comes from a limit: when that ends, where the provider says so."""
 
@@ -69,6 +75,8 @@ class Turn:
     """What its work in the workspace takes."""
     report: "Endpoint | None" = None
     """Where the agent can report its outcome while it runs; None where nobody listens."""
+    variables: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The variables of the project's runs, also those that hold secrets."""
     gateway: "Endpoint | None" = None
     """Where it asks its model in the place of the provider, and the key for that; None: the
     provider itself, with the user's own."""
@@ -132,6 +140,10 @@ class Capabilities:
     """End in order when asked politely, and say how far it got."""
     asks_permission: bool = False
     """Ask a person while it runs whether it may do something."""
+    reads_instructions: bool = False
+    """Read AGENTS.md in the workspace, which nothing keeps it from."""
+    ignores_model: bool = False
+    """Work without a model, or with one that cannot be chosen for a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +157,8 @@ class Diagnosis:
     """What keeps it from working, each with the way to get it."""
     doubts: Sequence[str] = ()
     """What may keep it from working."""
+    servers: Sequence[ServerState] = ()
+    """Its MCP servers, if they were tried."""
 
 
 class Meter(Protocol):
@@ -172,8 +186,8 @@ class Agent(Protocol):
 
     @property
     def how_to_end(self) -> str:
-        """What the agent must know beyond the outcomes to give its final message in its own form;
-        it becomes a part of the prompt."""
+        """How the agent reports its outcome, as a part of its prompt; empty if it ends its final
+        message with an outcome block."""
         ...
 
     def job(self, turn: Turn) -> Job:
@@ -186,7 +200,9 @@ class Agent(Protocol):
 
     def parse(self, line: bytes) -> Sequence[Mapping[str, Any]]:
         """One line of output as messages for people: `assistant` and `output` with `text`,
-        `tool_use` with `name` and `input`, `usage`, `result` with `text` or `error`."""
+        `tool_use` with `name` and `input`, `tool_result` with `name`, `ok` and the `text` that it
+        returned (both with the `id` of the call, if the agent has one), `usage`, `result` with
+        `text` or `error`."""
         ...
 
     def meter(self) -> Meter | None:
@@ -206,6 +222,12 @@ class Agent(Protocol):
 class Agents(Protocol):
     def get(self, name: str, project: Project | None, settings: Mapping[str, Any] = ...) -> Agent:
         """The agent as the files configure it, but for the settings that are given."""
+        ...
+
+    async def try_servers(
+        self, name: str, project: Project | None, variables: Mapping[str, str]
+    ) -> Sequence[ServerState]:
+        """Tries the MCP servers of an agent; starts those that are programs."""
         ...
 
     def known(self, project: Project | None) -> Mapping[str, Agent]:

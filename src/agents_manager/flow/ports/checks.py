@@ -1,11 +1,12 @@
 """What judges the work, and what makes a workspace ready for it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from agents_manager.domain.stages.table import WRITERS
+from agents_manager.flow.ports.variables import BARE, Surroundings
 from agents_manager.flow.ports.workspaces import Reach, Workspace
 
 
@@ -38,6 +39,11 @@ ANY_MODE = "*"
 IMPLEMENT = "implement"
 
 
+CheckProblem = Literal["failed", "timed_out", "setup_failed", "sandbox_unavailable"]
+"""Why a check did not pass. The last two are failures of the environment: the check did not run."""
+NOT_RUN: tuple[CheckProblem, ...] = ("setup_failed", "sandbox_unavailable")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
     name: str
@@ -47,6 +53,8 @@ class CheckResult:
     """How it ended, in a few words."""
     output: str
     seconds: float
+    problem: CheckProblem | None = None
+    """None if the check passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +101,13 @@ class Checks(Protocol):
         checks: Sequence[CheckSpec],
         *,
         kept: bool = False,
+        setup: "SetupPlan | None" = None,
+        on_result: Callable[[CheckResult], None] | None = None,
+        surroundings: Surroundings = BARE,
     ) -> list[CheckResult]:
         """Runs the checks, in their order, on a clean checkout of the commit and on what was
-        written since the base; in the sandbox where they are to be kept."""
+        written since the base; in the sandbox if `kept`. Set-up runs before the first command; if
+        it fails, so does every check that has a command. Calls `on_result` when a check ends."""
         ...
 
     async def secrets(
@@ -107,6 +119,10 @@ class Checks(Protocol):
 
     async def secrets_in(self, texts: Mapping[str, str]) -> list[str]:
         """The same for texts alone."""
+        ...
+
+    def masked(self, text: str) -> str:
+        """Returns a short text without what seems to be a secret."""
         ...
 
 
@@ -141,17 +157,69 @@ class SetupResult:
     """The end of its output."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetupPlan:
+    """Where what set-up installs for a checkout comes from."""
+
+    spec: SetupSpec
+    commit: str
+    """The commit that set-up runs on if nothing is cached."""
+    inputs: str
+    """The hash of the input files of that commit."""
+    task: str | None
+    """The task that the installed files are private to, because its agent changed the inputs; None
+    if all tasks of the project share them, which takes a commit that people approved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CachedSetup:
+    """What set-up commands installed, as the cache has it."""
+
+    key: str
+    what: str
+    """The set-up commands."""
+    bytes: int
+    used: float
+    """When it was last used, in seconds since the epoch."""
+
+
 class Setup(Protocol):
+    def cached(self) -> list[CachedSetup]:
+        """Lists what is cached, the least recently used first."""
+        ...
+
+    def excess(self) -> list[CachedSetup]:
+        """Lists what is cached beyond the limits of `retention`."""
+        ...
+
+    def forget(self, key: str) -> bool:
+        """Removes a cache entry; returns False if it is in use."""
+        ...
+
     async def run(
         self,
         workspace: Workspace,
-        spec: SetupSpec,
-        inputs: str,
+        plan: SetupPlan,
+        repo: Path,
         log: Path,
         *,
         reach: Reach | None = None,
+        surroundings: Surroundings = BARE,
     ) -> SetupResult | None:
         """Runs the commands in the workspace and writes what they said into a file; None when
         commands and inputs are those of the last time that they succeeded here. What they reach is
         given where they are to be kept in the sandbox."""
+        ...
+
+    async def tear_down(
+        self,
+        tree: Path,
+        spec: SetupSpec,
+        log: Path,
+        *,
+        reach: Reach | None = None,
+        surroundings: Surroundings = BARE,
+    ) -> SetupResult:
+        """Runs all commands in a workspace that is about to be removed, also after one that
+        failed, and writes what they said into a file."""
         ...

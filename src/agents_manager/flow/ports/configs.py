@@ -22,6 +22,7 @@ from agents_manager.domain.task import (
 )
 from agents_manager.flow.ports.channels import ChannelRules
 from agents_manager.flow.ports.checks import CheckSpec, SetupSpec
+from agents_manager.flow.ports.variables import Variable
 from agents_manager.flow.ports.workspaces import WorkspaceRules
 
 
@@ -42,6 +43,8 @@ class Role:
 
 
 GITHUB = "https://api.github.com"
+EVERY_AGENT = "*"
+"""In place of the name of an agent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,14 +96,20 @@ class ProjectConfig:
     """All commands that would be run, by their places in the configuration."""
     commands_fingerprint: str
     own_agents: Mapping[str, Mapping[str, Any]]
-    """What the project's own file says about the programs of agents, by agent: those run only
-    while it is trusted."""
+    """What the project's own file says about the programs of agents, by agent; `*` is every agent.
+    They run only while it is trusted."""
     instructions: str
     reminders: Reminders
     base_branch: str | None
     """Where work is merged to, if not to the branch that the project was registered with."""
     workspace: WorkspaceRules
     setup: SetupSpec
+    teardown: SetupSpec
+    """What is run in a workspace before it is removed."""
+    copy_files: tuple[str, ...]
+    """Patterns of ignored files that workspaces and check copies get, while they are trusted."""
+    variables: tuple[Variable, ...]
+    """What the runs get from this server's environment or keyring, while they are trusted."""
     prices: Prices
     """Of models that are not in the product's own table, or cost something else here."""
     retries: Rules

@@ -64,6 +64,14 @@ class Job:
     stop_signal: Literal["SIGTERM", "SIGINT"] = "SIGTERM"
     """What asks the agent politely to end."""
     needs: Needs = Needs()
+    secrets: Sequence[str] = field(default=(), repr=False)
+    """Values to keep out of what it prints, beside those that its environment names as secrets."""
+    sandbox: Path | None = None
+    """The description of the sandbox that the runner itself starts and supervises, instead of
+    `argv`; None where `argv` starts it, or where there is none."""
+    program: str = ""
+    """The program of the agent, where the adapter knows it."""
+    program_version: str | None = None
     turn_type: str = "assistant"
     """The `type` of the messages on its output that count as a turn."""
 

@@ -1,5 +1,6 @@
 """What keeps agents, and what they wrote, apart from the rest of the machine."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -30,6 +31,24 @@ class CutShort:
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A connection that the sandbox refused."""
+
+    place: str
+    """`host:port`, on one line. It is the agent's word."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusals:
+    refused: Sequence[Refusal] = ()
+    more: int = 0
+    """How many others there were."""
+    allow: str = ""
+    """The command that allows them from now on; empty if no setting does."""
+
+
 class Sandbox(Protocol):
     def keeping(self) -> Keeping:
         """As it is configured, and as trying it shows. May take half a second the first time."""
@@ -41,4 +60,9 @@ class Sandbox(Protocol):
 
     def cut_short(self, dir: Path) -> CutShort | None:
         """Whether the sandbox ended the job of this directory."""
+        ...
+
+    def refusals(self, dir: Path, complaints: str) -> Refusals:
+        """Return the connections that the ended job of this directory was refused, given what it
+        printed as errors."""
         ...

@@ -19,6 +19,7 @@ from agents_manager.flow.ports.hosts import Here
 from agents_manager.flow.ports.sandbox import Sandbox
 from agents_manager.flow.ports.stores import Store
 from agents_manager.flow.ports.traces import UNTOLD, Traces
+from agents_manager.flow.ports.variables import PortBlocks, Variables
 from agents_manager.flow.ports.workspaces import Workspaces
 
 
@@ -72,6 +73,8 @@ class Services:
     setup: Setup
     runners: Runners
     sandbox: Sandbox
+    variables: Variables
+    ports: PortBlocks
     channels: Mapping[str, Callable[[], Channel]]
     """By name; InvalidConfig where one is not set up."""
     redact: Callable[[str], str]

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from agents_manager.domain.audit import Entry
 from agents_manager.domain.board import (
+    Awaited,
     CardCost,
     CardPhases,
     CardPull,
@@ -243,6 +244,9 @@ class Events(Protocol):
         ...
 
     def last(self, task_id: TaskId, type: str) -> Logged | None: ...
+    def last_of_run(self, task_id: TaskId, category: str, run_id: RunId) -> Logged | None:
+        """The last event of a category that is about a run of the task."""
+        ...
 
 
 class Effects(Protocol):
@@ -404,8 +408,8 @@ class Board(Protocol):
         """The open ones but notices, those of a task in their order."""
         ...
 
-    def awaited(self, tasks: Sequence[TaskId]) -> list[tuple[TaskId, Place]]:
-        """Where the tasks stand that each of these depends on."""
+    def awaited(self, tasks: Sequence[TaskId]) -> list[Awaited]:
+        """The tasks that each of these depends on."""
         ...
 
     def last_answers(self, tasks: Sequence[TaskId]) -> Mapping[TaskId, Mapping[str, Any] | None]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agents_manager.domain.build_products import BUILT_IN, BuildProducts
 from agents_manager.domain.change import ChangedFile, FileChange
 from agents_manager.domain.event import Event
 from agents_manager.domain.lines import Became
@@ -58,6 +59,31 @@ class WorkspaceRules:
     """Whether it is for an agent in a sandbox."""
     import_limit: int = 512 * 1024 * 1024
     """How many bytes are taken over from a clone at once, at most."""
+    keep: bool = False
+    """Whether the workspace stays when its task is finished."""
+    build_products: BuildProducts = BUILT_IN
+    """Files that neither a commit of uncommitted work nor a snapshot holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncludedFiles:
+    """Ignored files of the main checkout that workspaces and check copies get."""
+
+    repo: Path
+    paths: tuple[str, ...] = ()
+    """Relative to the checkout."""
+    refused: tuple[str, ...] = ()
+    """Files that match but are not copied, each with the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The result of committing what an agent left uncommitted."""
+
+    sha: str | None
+    """The new commit, or None if there was nothing to commit."""
+    left_out: tuple[str, ...] = ()
+    """The build products that stay uncommitted in the workspace; a folder ends in a slash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +171,12 @@ class Filed:
 
 class Workspaces(Protocol):
     async def validate(self, path: Path) -> tuple[Path, str]:
-        """The repository's top folder and its current branch; InvalidRepository otherwise."""
+        """The top folder of the repository's main worktree and its current branch;
+        InvalidRepository otherwise."""
+        ...
+
+    async def is_same(self, one: Path, other: Path) -> bool:
+        """Whether two folders are worktrees of the same repository."""
         ...
 
     async def ensure_branch(self, repo: Path, branch: str, base: str) -> bool:
@@ -168,6 +199,19 @@ class Workspaces(Protocol):
         and locked; left-over work of an earlier run is saved as a snapshot first."""
         ...
 
+    async def included(self, repo: Path, patterns: Sequence[str]) -> IncludedFiles:
+        """Returns the ignored files of the checkout that match the patterns, in gitignore
+        syntax."""
+        ...
+
+    async def place(
+        self, files: IncludedFiles, tree: Path, state: Path | None = None
+    ) -> Sequence[str]:
+        """Copies the files into a tree and returns the paths that were written. With the state
+        folder of a workspace, a file that was copied before follows its source unless it was
+        changed since; other files that are there already stay."""
+        ...
+
     async def release(self, workspace: Path) -> None:
         """Takes back the lock of `prepare`; nothing if there is none."""
         ...
@@ -181,9 +225,11 @@ class Workspaces(Protocol):
         workspace does not share it; ImportRefused when that cannot be taken."""
         ...
 
-    async def commit_all(self, workspace: Path, branch: str, message: str) -> str | None:
-        """Commits what the agent left uncommitted, after gathering what it committed; the new
-        commit, or None if there was nothing."""
+    async def commit_all(
+        self, workspace: Path, branch: str, message: str, rules: BuildProducts = BUILT_IN
+    ) -> Committed:
+        """Commits what the agent left uncommitted, except build products, after gathering what it
+        committed."""
         ...
 
     async def altered(self, workspace: Path, branch: str) -> list[str]:
@@ -222,8 +268,20 @@ class Workspaces(Protocol):
         None where one of the commits is gone."""
         ...
 
+    async def paths(self, repo: Path, sha: str, pattern: str) -> Sequence[str]:
+        """Returns the paths of a commit's files that match a regular expression as a whole."""
+        ...
+
+    async def copy_out(
+        self, repo: Path, sha: str, folders: Mapping[str, str], target: Path
+    ) -> Sequence[str]:
+        """Copies each folder of a commit to the target under its name, and returns the names of
+        those that are not too large. Links and submodules are left out."""
+        ...
+
     async def texts(self, repo: Path, sha: str, paths: Collection[str]) -> Mapping[str, str]:
-        """The files of a commit, as far as they are there and are text."""
+        """Returns the text files of a commit among the paths. Symbolic links are followed inside of
+        the commit, and never out of it."""
         ...
 
     async def file_away(self, repo: Path, branch: str, filed: FiledAs, *, replace: bool) -> Filed:

@@ -6,7 +6,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
 
 from agents_manager.domain import event, names
 from agents_manager.domain.event import Event
@@ -14,11 +13,12 @@ from agents_manager.domain.ids import RunId, TaskId
 from agents_manager.domain.retention import Retention, before
 from agents_manager.domain.task import Project, PullState
 from agents_manager.errors import AgentsManagerError, NotFound
-from agents_manager.flow import places
+from agents_manager.flow import places, teardown
 from agents_manager.flow.liveness import SUPERVISOR
 from agents_manager.flow.ports import EngineRows, OldTask, SavedRef, Services, Tx
-from agents_manager.flow.retention import room
+from agents_manager.flow.retention import installed, room
 from agents_manager.flow.retention.candidates import candidates
+from agents_manager.flow.retention.found import Found, Item
 from agents_manager.flow.runs import mirrors
 
 PAGE = 50
@@ -27,27 +27,6 @@ FEW = 3
 BATCH = 500
 """Rows that are removed in one transaction."""
 MB = 1_000_000
-
-Kind = Literal["transcripts", "worktrees", "snapshots", "engine", "backups"]
-KINDS: tuple[Kind, ...] = ("transcripts", "worktrees", "snapshots", "engine", "backups")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    kind: Kind
-    what: str
-    why: str
-    count: int = 1
-    bytes: int | None = None
-    """None: unknown."""
-    task_id: TaskId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    item: Item
-    remove: Callable[[], Awaitable[int]]
-    """How many things went: none when it was needed again in the meantime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +68,8 @@ async def everything(s: Services, rules: Retention, left: list[str]) -> AsyncGen
     async for found in _engine(s, rules, now):
         yield found
     for found in await asyncio.to_thread(_backups, s, rules, now):
+        yield found
+    for found in await asyncio.to_thread(installed.find, s, rules, now):
         yield found
 
 
@@ -266,8 +247,10 @@ async def _worktree(
         if not await s.store.read(lambda tx: is_over(tx, task.id, old)):
             return 0
         # A run that began since the look has locked it.
+        whole = await s.store.read(lambda tx: tx.tasks.get(task.id))
+        before = await teardown.before_removal(s, whole, ground.project, key)
         gone = await s.workspaces.remove(Path(ground.project.path), key, idle=True)
-        await s.store.write(lambda tx: _tell(tx, s, task.id, gone.events))
+        await s.store.write(lambda tx: _tell(tx, s, task.id, (*before, *gone.events)))
         return 1
 
     what = f'workspace of "{task.title}"'

@@ -13,8 +13,8 @@ from agents_manager.domain.task import SYSTEM, Actor
 from agents_manager.errors import AgentsManagerError, RetentionBusy
 from agents_manager.flow import audit
 from agents_manager.flow.ports import Services
-from agents_manager.flow.retention import finding, remains, room
-from agents_manager.flow.retention.finding import KINDS, Item
+from agents_manager.flow.retention import finding, remains, room, usage
+from agents_manager.flow.retention.found import KINDS, Found, Item
 
 log = structlog.get_logger()
 
@@ -46,6 +46,8 @@ class Report:
     """What could not be looked at or removed, and why."""
     last: str | None = None
     """When the pass before this one was."""
+    used: dict[str, int] = field(default_factory=dict[str, int])
+    """Bytes that are in use afterwards, by kind."""
 
 
 async def sweep(s: Services, *, dry_run: bool, by: Actor = SYSTEM) -> Report:
@@ -66,6 +68,7 @@ async def sweep(s: Services, *, dry_run: bool, by: Actor = SYSTEM) -> Report:
                 report.items.append(item)
         if not dry_run:
             await _told(s, report, by)
+    report.used.update(await usage.measure(s))
     return report
 
 
@@ -81,7 +84,7 @@ async def _told(s: Services, report: Report, by: Actor) -> None:
     )
 
 
-async def _removed(found: finding.Found, report: Report) -> Item | None:
+async def _removed(found: Found, report: Report) -> Item | None:
     """What went, if anything."""
     try:
         gone = await found.remove()

@@ -29,10 +29,12 @@ from agents_manager.flow.memory.recall import Recalled
 from agents_manager.flow.ports import Agent, Services, Tx
 from agents_manager.flow.registries import registry_of
 from agents_manager.flow.runs import (
+    instructions,
     judging,
     memory_sections,
     mirrors,
     notes,
+    skills,
     stage_sections,
     transcripts,
 )
@@ -63,6 +65,8 @@ BUDGETS: Mapping[str, int] = {
     WORKSPACE: 4_000,
     EXCHANGE: 16_000,
     PHASES: 8_000,
+    skills.HEADING: skills.BUDGET,
+    instructions.HEADING: instructions.BUDGET,
     INSTRUCTIONS: 16_000,
     COMMENTS: 16_000,
     REVIEW: 16_000,
@@ -91,6 +95,8 @@ class Heard:
     memory: Sequence[Section] = ()
     contenders: Sequence[Section] = ()
     """What a judge compares."""
+    repository: Sequence[Section] = ()
+    """What the repository tells coding agents: its instructions and skills."""
 
 
 NOTHING = Heard()
@@ -135,16 +141,19 @@ async def _written(
     earlier: Sequence[str],
 ) -> tuple[str, Recalled]:
     registry = registry_of(s, project)
-    instructions = s.configs.of(project).instructions
+    of_project = s.configs.of(project).instructions
     how_to_end = agent.how_to_end if agent else ""
     said = await _said(s, run, task, project)
     touched = await recall.touched(s, task)
     contenders = await judging.contenders(s, run, task, project)
+    reads = agent is not None and agent.capabilities.reads_instructions
+    repository = await instructions.sections(s, run, task, project, touched, reads_root=reads)
 
     def read(tx: Tx) -> tuple[list[Section], Recalled]:
         known = _recalled(tx, s, run, task, touched)
-        heard = Heard(earlier, said, memory_sections.of(tx, run, task, known), contenders)
-        return sections(tx, s, run, task, registry, how_to_end, instructions, heard), known
+        memory = memory_sections.of(tx, run, task, known)
+        heard = Heard(earlier, said, memory, contenders, repository)
+        return sections(tx, s, run, task, registry, how_to_end, of_project, heard), known
 
     parts, known = await s.store.read(read)
     there = {part.heading for part in parts}
@@ -193,7 +202,7 @@ def sections(
     task: Task,
     registry: Registry,
     how_to_end: str = "",
-    instructions: str = "",
+    of_project: str = "",
     heard: Heard = NOTHING,
 ) -> list[Section]:
     """Everything the agent is told, in order."""
@@ -212,7 +221,8 @@ def sections(
             _plan(task, artifacts, show),
             *heard.contenders,
             _ours("How to end", _outcomes(tx, s, run, task, registry, how_to_end)),
-            _project(instructions),
+            *heard.repository,
+            _project(of_project),
         ]
     known = stages.of(tx, task) if run.mode in BY_ROLE else None
     again = known.goes_on_from(run) if known else retries.automatic(tx, run)
@@ -252,7 +262,8 @@ def sections(
         _ours("Requests", stage_sections.how_to_request(s, run) if known else ""),
         _ours("Handoff", template.filled(s.templates["handoff"], task=task.id[:8])),
         _ours("How to end", _outcomes(tx, s, run, task, registry, how_to_end)),
-        _project(instructions),
+        *heard.repository,
+        _project(of_project),
     ]
 
 
@@ -406,11 +417,11 @@ def _failed(again: bool, runs: Sequence[Run], last: str) -> Section:
     )
 
 
-def _project(instructions: str) -> Section:
+def _project(of_project: str) -> Section:
     return Section(
         heading=INSTRUCTIONS,
         before="The rules of this project; follow them.",
-        quoted=[instructions],
+        quoted=[of_project],
         budget=BUDGETS[INSTRUCTIONS],
         where=".agents-manager/instructions.md",
     )
@@ -432,5 +443,11 @@ def _outcomes(
             continue
         shape = json.dumps(schema, separators=(",", ":"))
         lines.append(f"- `{name}`: {outcome.description} Payload: {shape}")
-    told = template.filled(s.templates["outcome"], outcomes="\n".join(lines))
-    return f"{told}\n\n{how_to_end}" if lines else told
+    form = outcome_form(s, how_to_end if lines else "")
+    return template.filled(s.templates["outcome"], form=form, outcomes="\n".join(lines))
+
+
+def outcome_form(s: Services, how_to_end: str) -> str:
+    """Return how the agent is to report its outcome: in one way, since an agent that is told two
+    uses both."""
+    return (how_to_end or s.templates["outcome-block"]).strip()

@@ -4,6 +4,7 @@ to the agent while it may still mend what they found."""
 import asyncio
 import json
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -12,9 +13,16 @@ from agents_manager.domain import context, event
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.run import ErrorClass, Run
 from agents_manager.domain.task import SYSTEM, Project
-from agents_manager.errors import AgentsManagerError
-from agents_manager.flow import agents
-from agents_manager.flow.ports import CheckResult, CheckSpec, ProjectConfig, Services, Tx
+from agents_manager.errors import AgentsManagerError, ExternalError, InvalidInput
+from agents_manager.flow import agents, base_checks, check_decisions, setup_plans, surroundings
+from agents_manager.flow.ports import (
+    NOT_RUN,
+    CheckResult,
+    CheckSpec,
+    ProjectConfig,
+    Services,
+    Tx,
+)
 from agents_manager.flow.runs.places import CHECKS, TURNS, job_dir
 from agents_manager.flow.runs.verdict import Again, Check, Verdict, trouble
 
@@ -27,24 +35,85 @@ MOST_EVENTS = 100
 async def check(
     run: Run, project: Project, verdict: Verdict, base_sha: str, directory: Path, s: Services
 ) -> Verdict:
-    """The verdict, with what the checks said; an error where they stop it."""
+    """Judges the work of a run by the project's checks, unless the run is stopped meanwhile."""
+    judging = judge(run, project, verdict, base_sha, directory, s)
+    judged = await _unless_stopped(s, run.id, judging)
+    if judged is None:
+        return trouble("The run was stopped while its checks went on.", ErrorClass.CANCELLED)
+    return judged
+
+
+async def judge(
+    run: Run,
+    project: Project,
+    verdict: Verdict,
+    base_sha: str,
+    directory: Path,
+    s: Services,
+    *,
+    fresh: bool = False,
+    own: bool = True,
+) -> Verdict:
+    """Returns the verdict with the results of the checks, and with an error if they stop it.
+    `fresh` runs checks on the base commit again even if their result there is known. Without `own`
+    only the search for secrets runs, not the project's own checks."""
     config = s.configs.of(project)
-    wanted = [c for c in config.checks if c.follows(run.mode)]
-    if any(c.own for c in wanted) and not agents.trusted(project, config):
+    decided = await s.store.read(lambda tx: check_decisions.of_task(tx, run.task_id))
+    wanted = [
+        check
+        for check in decided.without_skipped(config.checks)
+        if check.follows(run.mode) and (own or not check.own)
+    ]
+    if any(c.own for c in wanted) and not agents.trusted(
+        project, config, "checks.", "setup.", "env."
+    ):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     head = verdict.get("head_sha") or ""
-    running = s.checks.run(Path(project.path), base_sha, head, wanted, kept=run.kept)
-    results = await _unless_stopped(s, run.id, running)
-    if results is None:
-        return trouble("The run was stopped while its checks went on.", ErrorClass.CANCELLED)
+    assert run.branch is not None
+    setup = await setup_plans.for_run(s, run, project, run.branch, head)
+    try:
+        around = await surroundings.of_run(s, project, run)
+    except InvalidInput as error:
+        why = " ".join([error.message, *error.details])
+        return trouble(why, ErrorClass.ENVIRONMENT)
+    results = await s.checks.run(
+        Path(project.path),
+        base_sha,
+        head,
+        wanted,
+        kept=run.kept,
+        setup=setup,
+        surroundings=around,
+    )
     await asyncio.to_thread(_keep, directory, results)
     verdict["checks"] = [_kept(r) for r in results]
     verdict["checks_passed"] = passed(results, wanted)
     stopping = stopped_by(results, config)
     if not stopping:
         return verdict
-    named = ", ".join(f"{r.name} ({r.how})" for r in stopping)
-    return {**verdict, **trouble(f"Checks failed: {named}.", ErrorClass.CHECKS_FAILED)}
+    if not_run := [r for r in stopping if r.problem in NOT_RUN]:
+        verdict["suspects"] = [r.name for r in not_run]
+        verdict["suspects_ran"] = False
+        told = f"Checks could not run: {_named(not_run)}."
+        return {**verdict, **trouble(told, ErrorClass.ENVIRONMENT)}
+    if check_decisions.may_ask(run):
+        doubted = [r for r in stopping if r.name not in decided.left_to_agent]
+        suspects: list[CheckResult] = []
+        with suppress(ExternalError):  # Without the comparison, the agent may be the cause.
+            suspects = await base_checks.failing_too(
+                s, run, project, doubted, wanted, around, fresh=fresh
+            )
+        verdict["suspects"] = [r.name for r in suspects]
+        verdict["suspects_ran"] = True
+        if len(suspects) == len(stopping):
+            verdict["checks_passed"] = None
+            told = f"Checks fail on the base commit too: {_named(suspects)}."
+            return {**verdict, **trouble(told, ErrorClass.ENVIRONMENT)}
+    return {**verdict, **trouble(f"Checks failed: {_named(stopping)}.", ErrorClass.CHECKS_FAILED)}
+
+
+def _named(results: Sequence[CheckResult]) -> str:
+    return ", ".join(f"{r.name} ({r.how})" for r in results)
 
 
 def stopped_by(results: Sequence[CheckResult], config: ProjectConfig) -> list[CheckResult]:
@@ -54,16 +123,21 @@ def stopped_by(results: Sequence[CheckResult], config: ProjectConfig) -> list[Ch
 
 
 def passed(results: Sequence[CheckResult], specs: Sequence[CheckSpec]) -> bool | None:
-    """None when none of the project's own was run: that no secret was found says nothing of the
-    work."""
-    if any(not r.passed and r.severity == "error" for r in results):
+    """Returns None if none of the project's own checks ran, or one of them could not run: that no
+    secret was found says nothing of the work."""
+    problems = {r.problem for r in results if not r.passed and r.severity == "error"}
+    if problems.difference(NOT_RUN):
         return False
+    if problems:
+        return None
     return True if any(spec.own for spec in specs) else None
 
 
 async def ask_to_fix(s: Services, run: Run, verdict: Verdict, done: int, rounds: int) -> Again:
     """The agent is asked to mend what was found. Told once, also when a crash repeats this."""
-    failed = [c for c in verdict.get("checks", ()) if not c["passed"]]
+    suspects = verdict.get("suspects", [])
+    broken = [c for c in verdict.get("checks", ()) if not c["passed"]]
+    failed = [c for c in broken if c["name"] not in suspects]
     told = event.FixRequested(
         run=run.id,
         outcome=verdict.get("outcome", ""),
@@ -106,6 +180,15 @@ def of_run(s: Services, run_id: RunId) -> list[list[Check]]:
     return [json.loads(f.read_bytes()) for f in files if f.exists()]
 
 
+def last_dir(s: Services, run: Run) -> Path:
+    """Returns the directory of the last turn that has results of checks."""
+    directories = [job_dir(s, run.id, turn) for turn in TURNS]
+    checked = [each for each in directories if (each / CHECKS).exists()]
+    directory = checked[-1] if checked else directories[0]
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
 def _kept(result: CheckResult) -> Check:
     return Check(
         name=result.name,
@@ -125,8 +208,8 @@ def _keep(directory: Path, results: Sequence[CheckResult]) -> None:
 
 
 async def _unless_stopped(
-    s: Services, run_id: RunId, running: Coroutine[Any, Any, list[CheckResult]]
-) -> list[CheckResult] | None:
+    s: Services, run_id: RunId, running: Coroutine[Any, Any, Verdict]
+) -> Verdict | None:
     """None when the run is stopped in the meantime; then what was started is ended."""
     async with asyncio.TaskGroup() as group:
         work = group.create_task(_tried(running))
@@ -144,8 +227,8 @@ async def _unless_stopped(
 
 
 async def _tried(
-    running: Coroutine[Any, Any, list[CheckResult]],
-) -> list[CheckResult] | AgentsManagerError:
+    running: Coroutine[Any, Any, Verdict],
+) -> Verdict | AgentsManagerError:
     """An error as a value: a group of tasks would wrap it."""
     try:
         return await running

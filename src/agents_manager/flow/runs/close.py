@@ -17,6 +17,7 @@ from agents_manager.domain.stages.table import BY_OUTCOME
 from agents_manager.domain.task import OPEN_EFFECTS, SYSTEM
 from agents_manager.flow import (
     budgets,
+    check_decisions,
     comments,
     loop_backs,
     parts,
@@ -31,12 +32,17 @@ from agents_manager.flow.comments import Quotes
 from agents_manager.flow.memory.absorb import absorb
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import copying, handoffs, midway, progress, spending
+from agents_manager.flow.runs import copying, handoffs, midway, progress, refusals, spending
 from agents_manager.flow.runs.prepare import agent_actor, of, release
 from agents_manager.flow.runs.verdict import Check, Verdict
 
 log = structlog.get_logger()
 
+_REPORTED = (
+    *("outcome", "payload", "inferred", "document", "start_sha", "head_sha"),
+    *("requests", "changed", "fix_rounds"),
+)
+"""What a verdict says of the agent's work apart from checks and usage."""
 _ENDS_AS = {ErrorClass.TIMEOUT: RunStatus.TIMEOUT, ErrorClass.CANCELLED: RunStatus.CANCELLED}
 
 
@@ -57,6 +63,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             return None
         tx.effects.update(run.effect_id, status="done", finished_at=s.clock.now())
         if not run.status.live:
+            transitions.settle_end(tx, s, tx.tasks.get(run.task_id))
             return None  # Stopped in the meantime: what it still said is not listened to.
         _record(tx, s, run, verdict)
         handoffs.record(tx, s, run, verdict, registry_of(s, project))
@@ -65,16 +72,7 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
             commit = verdict.get("head_sha") or run.base_sha
             absorb(tx, s, run, tx.tasks.get(run.task_id), kept, commit)
         if "error" in verdict:
-            error_class = ErrorClass(verdict.get("error_class", ErrorClass.CRASH))
-            broken = [c["output"] for c in _broken(verdict)]
-            output = broken[0] if broken else ""
-            resets = verdict.get("resets_at")
-            error = AgentError(
-                error=verdict["error"],
-                error_class=error_class,
-                output=output,
-                resets_at=datetime.fromisoformat(resets) if resets else None,
-            )
+            error = error_of(verdict)
             over_budget = verdict.get("over_budget", False)
             _of_stage(tx, s, run_id, verdict)
             elsewhere = verdict.get("elsewhere", False)
@@ -86,6 +84,8 @@ async def close(run_id: RunId, verdict: Verdict, s: Services) -> None:
                 halted=halted,
                 over_budget=over_budget,
                 elsewhere=elsewhere,
+                undecided=_note_undecided(tx, s, run, verdict),
+                grew=verdict.get("grew", False),
             )
         else:
             _complete(tx, s, run, verdict, lines, halted=halted)
@@ -114,8 +114,11 @@ def fail(
     halted: bool = False,
     over_budget: bool = False,
     elsewhere: bool = False,
+    undecided: bool = False,
+    grew: bool = False,
 ) -> None:
-    """Ends a live run with an error. The pipeline takes it when it is not tried again."""
+    """Ends a live run with an error. The pipeline takes it when it is not tried again. `grew` is
+    whether its conversation grew beyond the first prompt."""
     run = tx.runs.get(run_id)
     if not run.status.live:
         return
@@ -141,13 +144,63 @@ def fail(
     if elsewhere and alone and not _stop_is_ordered(tx, run):
         sharing.ask(tx, s, run, error.error)
         return
+    if undecided and not _stop_is_ordered(tx, run):
+        check_decisions.ask(tx, s, tx.runs.get(run_id), error.error)
+        return
     may_retry = not over_budget and not _stop_is_ordered(tx, run)
-    if may_retry and retries.schedule(tx, s, tx.runs.get(run_id), error):
+    if may_retry and retries.schedule(tx, s, tx.runs.get(run_id), error, grew=grew):
         return
     fired = Fired(
         trigger=Trigger(type=TriggerType.AGENT_ERROR), payload=error.model_dump(mode="json")
     )
     _go_on(tx, s, run, fired, halted=halted)
+
+
+def _note_undecided(tx: Tx, s: Services, run: Run, verdict: Verdict) -> bool:
+    """Records what the task continues with once its checks pass; returns False if no person is to
+    decide about them."""
+    suspects = verdict.get("suspects", [])
+    environment = verdict.get("error_class") == ErrorClass.ENVIRONMENT
+    if not (suspects and environment and check_decisions.may_ask(run)):
+        return False
+    reported = {name: value for name, value in verdict.items() if name in _REPORTED}
+    noted = event.ChecksUndecided(
+        run=run.id,
+        checks=tuple(suspects),
+        ran=verdict.get("suspects_ran", False),
+        verdict=reported,
+    )
+    tx.events.add(run.task_id, noted, SYSTEM, s.clock.now())
+    return True
+
+
+def rechecked(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    """Continues after an ended run with what its checks came to when they ran again."""
+    record_checks(tx, s, run, verdict)
+    if "error" not in verdict:
+        tx.runs.update(run.id, error=None)
+        _complete(tx, s, run, verdict, {}, halted=False)
+        return
+    error = error_of(verdict)
+    tx.runs.update(run.id, error=error)
+    if error.error_class is ErrorClass.ENVIRONMENT:
+        _note_undecided(tx, s, run, verdict)
+        check_decisions.ask(tx, s, tx.runs.get(run.id), error.error)
+        return
+    trigger = Trigger(type=TriggerType.AGENT_ERROR)
+    fired = Fired(trigger=trigger, payload=error.model_dump(mode="json"))
+    _go_on(tx, s, run, fired, halted=False)
+
+
+def error_of(verdict: Verdict) -> AgentError:
+    broken = [c["output"] for c in _broken(verdict)]
+    resets = verdict.get("resets_at")
+    return AgentError(
+        error=verdict.get("error", ""),
+        error_class=ErrorClass(verdict.get("error_class", ErrorClass.CRASH)),
+        output=broken[0] if broken else verdict.get("message", ""),
+        resets_at=datetime.fromisoformat(resets) if resets else None,
+    )
 
 
 def _go_on(tx: Tx, s: Services, run: Run, fired: Fired, *, halted: bool) -> None:
@@ -249,8 +302,19 @@ def _record(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
     tx.runs.update(run.id, head_sha=verdict.get("head_sha"))
     for refused in verdict.get("refused", ()):
         tx.events.add(run.task_id, event.OutputRefused(run=run.id, reason=refused), SYSTEM, now)
-    checks = verdict.get("checks")
-    if not checks:
+    broke = verdict.get("interruption")
+    if broke:
+        tx.events.add(run.task_id, event.AgentInterrupted(run=run.id, error=broke), SYSTEM, now)
+    refusals.record(tx, s, run, verdict)
+    left_out = verdict.get("left_out")
+    if left_out:
+        tx.events.add(run.task_id, event.ProductsLeftOut.from_run(run.id, left_out), SYSTEM, now)
+    record_checks(tx, s, run, verdict)
+
+
+def record_checks(tx: Tx, s: Services, run: Run, verdict: Verdict) -> None:
+    now, checks = s.clock.now(), verdict.get("checks")
+    if not checks or verdict.get("error_class") == ErrorClass.ENVIRONMENT:
         return
     broken = _broken(verdict)
     if verdict.get("error_class") == ErrorClass.CHECKS_FAILED:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from agents_manager.domain import event
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.run import Run
+from agents_manager.domain.run import READ_ONLY_MODES, Run
 from agents_manager.domain.stages import spec_text
 from agents_manager.domain.stages.outputs import TaskSpec
 from agents_manager.domain.task import SYSTEM, ArtifactType, Project, Task
 from agents_manager.errors import AgentsManagerError, ExternalError, StoreUnavailable
-from agents_manager.flow import artifacts, branches, snapshots
+from agents_manager.flow import artifacts, branches, check_decisions, snapshots
 from agents_manager.flow.branches import Ground
 from agents_manager.flow.ports import Change, Services, Tx
 from agents_manager.flow.runs.prepare import of
@@ -30,12 +30,29 @@ async def collect(run_id: RunId, verdict: Verdict, s: Services) -> None:
     run, task, project = await s.store.read(lambda tx: of(tx, run_id))
     if verdict.get("over_budget"):
         await _attempt(s, run, lambda: _save(s, run, task, project))
-    if "outcome" not in verdict or run.branch is None:
+    if "outcome" not in verdict:
+        await keep_commits(run_id, s)
+        return
+    if run.branch is None:
         return
     # First, and by itself: it is there whatever becomes of the branch.
     await _attempt(s, run, lambda: _keep_document(s, run, task, verdict))
     if not run.part:  # What all parts changed is put on record once they are put together.
         await _attempt(s, run, lambda: _keep_change(s, run, task, project, verdict))
+
+
+async def keep_commits(run_id: RunId, s: Services) -> None:
+    """Records the commits of a run that ended without handing them over, so that a person can."""
+    run, task, project = await s.store.read(lambda tx: of(tx, run_id))
+    if run.workspace is None or run.branch is None or run.part or run.mode in READ_ONLY_MODES:
+        return
+    workspace, branch = Path(run.workspace), run.branch
+
+    async def keep() -> None:
+        await s.workspaces.gather(workspace, branch)
+        await _keep_change(s, run, task, project, Verdict())
+
+    await _attempt(s, run, keep)
 
 
 async def _save(s: Services, run: Run, task: Task, project: Project) -> None:
@@ -88,7 +105,11 @@ async def _keep_change(
         known = tx.tasks.artifacts(task.id, ArtifactType.DIFF)
         if "checks" not in verdict and known and known[-1].data["head_sha"] == change.head_sha:
             return  # A run that changed nothing leaves what the checks said of the work.
-        artifacts.keep_change(tx, s, task, ground.branch, ground.base, change, run.id, passed, told)
+        skipped = check_decisions.of_task(tx, task.id).skipped
+        warnings = [*told, *(f"{name} (skipped for this task)" for name in skipped)]
+        artifacts.keep_change(
+            tx, s, task, ground.branch, ground.base, change, run.id, passed, warnings
+        )
 
     await s.store.write(write)
 

@@ -2,6 +2,7 @@
 file of the job's directory, so that it survives whoever took it down."""
 
 import json
+from datetime import datetime
 from functools import reduce
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from agents_manager.flow.runs.verdict import Verdict
 PAST = "gateway.json"
 """What the turns before used and cost."""
 LINES = "gateway.jsonl"
+LIMIT = "limit.txt"
+"""When the limit ends that the provider last named."""
 
 
 class Counted(Value):
@@ -50,6 +53,21 @@ def together(directory: Path) -> Counted:
     known = [counted.usage for counted in found if counted.usage]
     model = next((counted.model for counted in reversed(found) if counted.model), None)
     return Counted(usage=reduce(Usage.plus, known) if known else None, model=model)
+
+
+def limited(directory: Path, until: datetime) -> None:
+    new = directory / f".{LIMIT}"
+    new.write_text(until.isoformat(), encoding="utf-8")
+    new.replace(directory / LIMIT)
+
+
+def resets_at(directory: Path) -> datetime | None:
+    """Return when the limit ends that the provider last named in the turn, or None if it named
+    none."""
+    try:
+        return datetime.fromisoformat((directory / LIMIT).read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def _read(line: str) -> Counted | None:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agents_manager.domain import context, names, template
+from agents_manager.domain import context, event, names, template
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import Run
 from agents_manager.domain.task import Project, Task
 from agents_manager.errors import InvalidInput
-from agents_manager.flow import agents, budgets
+from agents_manager.flow import agents, budgets, surroundings
 from agents_manager.flow.ports import (
     Agent,
     Ended,
@@ -24,9 +24,9 @@ from agents_manager.flow.ports import (
     Tx,
 )
 from agents_manager.flow.registries import registry_of
-from agents_manager.flow.runs import brief, gateway, midway, permissions, reports, spending
+from agents_manager.flow.runs import brief, gateway, midway, permissions, reports, skills, spending
 from agents_manager.flow.runs.places import ASKED, FRESH, SYSTEM
-from agents_manager.flow.runs.prepare import of
+from agents_manager.flow.runs.prepare import agent_actor, of
 from agents_manager.flow.runs.verdict import Again, Ending, Verdict
 
 CUT_SHORT = {"limit": "limit", "failed": "refused"}
@@ -73,6 +73,8 @@ async def drive(
             job = await _job(s, turn, again, agent, past)
         except InvalidInput as error:
             return await _refused(s, directory, error)
+        if job.program and number == 1:
+            await _note_program(s, known, job)
         await s.runners.start_or_adopt(job)
     ended = await _ended(s, run_id, agent, number, directory, past)
     ending = Ending(reason=ended.reason, exit_code=ended.exit_code, truncated=ended.truncated)
@@ -81,6 +83,12 @@ async def drive(
         why = await s.store.read(lambda tx: budgets.over(tx, s, run_id))
         return {**ending, "message": why} if why else ending
     return ending
+
+
+async def _note_program(s: Services, known: _Known, job: Job) -> None:
+    noted = event.AgentProgram(run=known.run.id, program=job.program, version=job.program_version)
+    actor = agent_actor(known.run)
+    await s.store.write(lambda tx: tx.events.add(known.task.id, noted, actor, s.clock.now()))
 
 
 async def _turn(
@@ -95,6 +103,8 @@ async def _turn(
     fresh = ""
     if run.session is not None and agent.capabilities.resumes:
         fresh = await _anew(s, run, task, project, agent, asked)
+    elif asked is not None and not agent.capabilities.resumes:
+        asked = await _anew(s, run, task, project, agent, asked)
     return Turn(
         run=run,
         task=task,
@@ -118,13 +128,19 @@ async def _job(
     s: Services, turn: Turn, again: Again | None, agent: Agent, past: Sequence[Verdict]
 ) -> Job:
     gate = await gateway.endpoint(s, turn.run, agent, turn.dir, past)
-    job = await asyncio.to_thread(agent.job, replace(turn, gateway=gate))
+    around = await surroundings.of_run(s, turn.project, turn.run)
+    turn = replace(turn, gateway=gate, variables=around.env)
+    job = await asyncio.to_thread(agent.job, turn)
     kept = {SYSTEM: job.system_prompt} if job.system_prompt else {}
+    folder = skills.folder_of(s, turn.run)
+    if await asyncio.to_thread(folder.exists):
+        job = replace(job, needs=replace(job.needs, shown=(*job.needs.shown, folder)))
     if again is not None:
         kept[ASKED] = turn.prompt
     if turn.fresh_prompt:
         kept[FRESH] = turn.fresh_prompt
-    job = replace(job, env={**s.workspaces.agent_env, **job.env}, files={**job.files, **kept})
+    env = {**around.env, **s.workspaces.agent_env, **job.env}
+    job = replace(job, env=env, files={**job.files, **kept})
     return s.sandbox.job(job, turn) if turn.run.kept else job
 
 
@@ -207,9 +223,12 @@ async def _refused(s: Services, directory: Path, error: InvalidInput) -> Ending:
 
 def _asked(s: Services, agent: Agent, offered: Sequence[str], again: Again) -> str:
     """What failed checks found is fenced part by part already."""
+    if again["kind"] == "repair":
+        form = brief.outcome_form(s, agent.how_to_end if offered else "")
+        reason = context.fenced(again["text"])
+        return template.filled(s.templates["repair"], reason=reason, form=form)
     if again["kind"] == "fix":
         told = template.filled(s.templates["fix"], failed=again["text"])
     else:
-        name = "repair" if again["kind"] == "repair" else "repair-handoff"
-        told = template.filled(s.templates[name], reason=context.fenced(again["text"]))
+        told = template.filled(s.templates["repair-handoff"], reason=context.fenced(again["text"]))
     return f"{told}\n\n{agent.how_to_end}".strip() if offered else told

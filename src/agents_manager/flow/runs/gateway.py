@@ -113,3 +113,8 @@ async def told(s: Services, caller: Caller, begun: datetime, heard: Counted, sta
 async def count(s: Services, caller: Caller, told: Counted) -> None:
     await asyncio.to_thread(counts.add, caller.directory, told)
     await spending.counted(s, caller.run_id, caller.directory)
+
+
+async def limited(caller: Caller, until: datetime) -> None:
+    """Records when the provider's limit ends: agents do not always pass it on."""
+    await asyncio.to_thread(counts.limited, caller.directory, until)

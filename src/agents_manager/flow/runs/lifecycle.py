@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agents_manager.domain.ids import RunId
 from agents_manager.domain.task import Project
-from agents_manager.flow import patience, settings_watch, sharing
+from agents_manager.flow import patience, settings_watch, sharing, surroundings
 from agents_manager.flow.ports import Services, Steps
 from agents_manager.flow.runs import (
     brief,
@@ -15,12 +15,14 @@ from agents_manager.flow.runs import (
     drive,
     mirrors,
     prepare,
+    refusals,
     sightings,
     spending,
+    tool_calls,
     traces,
 )
 from agents_manager.flow.runs.places import OUTPUT, TURNS, job_dir
-from agents_manager.flow.runs.verdict import Again, Fault, Verdict
+from agents_manager.flow.runs.verdict import Again, Ending, Fault, Verdict
 
 
 async def run(run_id: RunId, s: Services, steps: Steps) -> None:
@@ -28,6 +30,7 @@ async def run(run_id: RunId, s: Services, steps: Steps) -> None:
     begun, _, project = known
     await patience.through(lambda: mirrors.own(s, begun))
     await settings_watch.readable(s, run_id, project)
+    await surroundings.learn(s, project)
     if s.traces.on:
         steps = traces.ToldSteps(s, begun, steps)
     verdict: Verdict | None = await steps.run("prepare", lambda: prepare.prepare(run_id, s))
@@ -57,7 +60,10 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
     for turn in TURNS:
         asked, directory = again, job_dir(s, run_id, turn)
         await settings_watch.readable(s, run_id, project)
-        async with sightings.noted(s, run_id, project, turn):
+        async with (
+            sightings.noted(s, run_id, project, turn),
+            tool_calls.recorded(s, run_id, project, turn),
+        ):
             ended = await steps.run(
                 f"drive-{turn}",
                 lambda t=turn, a=asked, d=directory: drive.drive(run_id, t, a, d, s),
@@ -65,7 +71,7 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
         await settings_watch.readable(s, run_id, project)
         verdict = await steps.run(
             f"conclude-{turn}",
-            lambda a=asked, e=ended, d=directory: conclude.conclude(run_id, a, e, d, s),
+            lambda a=asked, e=ended, d=directory: _concluded(run_id, a, e, d, s),
         )
         past.append(verdict)
         again = verdict.get("again")
@@ -73,7 +79,21 @@ async def _turns(run_id: RunId, project: Project, s: Services, steps: Steps) -> 
             break
     fixed = sum(again["kind"] == "fix" for turn in past if (again := turn.get("again")))
     told = Verdict(refused=_refused(past), fix_rounds=fixed, handoff_returned=_returned(past))
+    broke = [turn["interruption"] for turn in past if "interruption" in turn]
+    if broke:
+        told["interruption"] = broke[-1]
+    blocked = [turn["blocked"] for turn in past if "blocked" in turn]
+    if blocked:
+        told["blocked"] = blocked[-1]
     return {**past[-1], **told, **spending.together(past)}
+
+
+async def _concluded(
+    run_id: RunId, asked: Again | None, ended: Ending, directory: Path, s: Services
+) -> Verdict:
+    verdict = await conclude.conclude(run_id, asked, ended, directory, s)
+    run = await s.store.read(lambda tx: tx.runs.get(run_id))
+    return await refusals.explained(s, run, verdict, directory)
 
 
 def _refused(turns: list[Verdict]) -> list[str]:

@@ -19,11 +19,13 @@ from agents_manager.flow import (
     budgets,
     machines,
     pipelines,
+    setup_plans,
     sharing,
     snapshots,
+    surroundings,
 )
 from agents_manager.flow.branches import Ground
-from agents_manager.flow.ports import Services, Tx, Workspace
+from agents_manager.flow.ports import Services, Surroundings, Tx, Workspace
 from agents_manager.flow.runs.places import SETUP_LOG
 from agents_manager.flow.runs.verdict import Verdict, trouble
 
@@ -45,12 +47,15 @@ async def prepare(run_id: RunId, s: Services) -> Verdict | None:
         run = replace(run, agent=agent, sandbox=kept and kept.level)
         known = await s.store.read(lambda tx, run=run: _known(tx, s, run, task, project))
         pipelines.check_outcomes(s, project, known.pipeline, task.status)
+        config = s.configs.of(project, run)
+        around = await surroundings.of_task(s, project, config, task, known.ground.branch)
         await _fetch(s, run, project, task, known)
         workspace = await _workspace(s, run, project, task, known)
         await _tell(s, run, task, await _happened(s, run, task, project, workspace, known))
         if not known.first:
             await _take_up(s, run, task, project, workspace)
-        refused = await _set_up(s, run, task, project, workspace)
+        await _tell(s, run, task, await surroundings.include_files(s, project, config, workspace))
+        refused = await _set_up(s, run, task, project, workspace, around)
     except ExternalError:
         raise
     except WorkElsewhere as error:
@@ -178,18 +183,24 @@ def agent_actor(run: Run) -> Actor:
 
 
 async def _set_up(
-    s: Services, run: Run, task: Task, project: Project, workspace: Workspace
+    s: Services,
+    run: Run,
+    task: Task,
+    project: Project,
+    workspace: Workspace,
+    around: Surroundings,
 ) -> Verdict | None:
     """Runs the project's set-up commands where that is due; the verdict if one of them failed."""
     config = s.configs.of(project, run)
     if not config.setup.commands:
         return None
-    if not agents.trusted(project, config):
+    if not agents.trusted(project, config, "setup.", "env."):
         return trouble(agents.untrusted(project, config), ErrorClass.ENVIRONMENT)
     repo, log = Path(project.path), s.jobs_dir / run.id / SETUP_LOG
-    inputs = await s.workspaces.inputs(repo, workspace.head_sha, config.setup.inputs)
+    plan = await setup_plans.for_run(s, run, project, workspace.branch, workspace.head_sha)
+    assert plan is not None
     reach = await s.workspaces.reach(workspace.path, workspace.branch) if run.kept else None
-    done = await s.setup.run(workspace, config.setup, inputs, log, reach=reach)
+    done = await s.setup.run(workspace, plan, repo, log, reach=reach, surroundings=around)
     if done is None:
         return None
     if done.failed is not None:

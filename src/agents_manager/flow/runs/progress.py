@@ -11,7 +11,7 @@ from agents_manager.domain.run import AgentError, ErrorClass, Run
 from agents_manager.domain.task import Actor, Project, Task
 from agents_manager.domain.transition import Refusal, Refused
 from agents_manager.errors import AgentsManagerError, StoreUnavailable
-from agents_manager.flow import asking, branches, retries, transitions
+from agents_manager.flow import asking, branches, retries, transitions, unreviewed
 from agents_manager.flow.ports import Services, Tx
 from agents_manager.flow.runs.verdict import Verdict
 
@@ -86,5 +86,6 @@ def halt(tx: Tx, s: Services, run: Run, fired: Fired, actor: Actor) -> None:
     ways = [
         Choice(id="rerun", label="Run the agent again", action="rerun"),
         Choice(id="onward", label="Go on all the same", action=f"redo:{entry.id}"),
+        *unreviewed.choices(tx, task, pipeline),
     ]
     asking.open_choice(tx, s, task, pipeline, entry.id, reason, evidence=what, extra=ways)

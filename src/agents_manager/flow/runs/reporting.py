@@ -10,7 +10,7 @@ from typing import Any
 from agents_manager.domain import outcome as outcomes
 from agents_manager.domain.handoff_faults import Violation
 from agents_manager.domain.ids import ProjectId, RunId
-from agents_manager.domain.outcome import Outcome, Reading, Reported
+from agents_manager.domain.outcome import Malformed, Outcome, Reading, Reported
 from agents_manager.domain.permission import Request
 from agents_manager.domain.pipeline import Pipeline
 from agents_manager.domain.run import Run
@@ -83,10 +83,13 @@ def _asks(s: Services, run: Run, project: Project) -> bool:
 
 
 async def report(reporter: Reporter, value: Any) -> Reading:
-    """Keeps an outcome that can be taken; one that cannot leaves what was reported before."""
+    """Keeps an outcome that can be taken; one that cannot leaves what was reported before, and is
+    kept with the reason in case the agent reports nothing after it."""
     reading = outcomes.read_value(value, reporter.offered, reporter.known, text="")
     if isinstance(reading, Reported):
         await asyncio.to_thread(reports.keep, reporter.directory, reading.name, reading.payload)
+    elif isinstance(reading, Malformed):
+        await asyncio.to_thread(reports.keep_refused, reporter.directory, reading.reason, value)
     return reading
 
 

@@ -12,6 +12,7 @@ from agents_manager.domain import strict_json
 from agents_manager.flow.runs import keys
 
 FILE = "report.json"
+REFUSED = "refused-report.json"
 REQUESTS = "requests.json"
 HANDOFF = "handoff.json"
 PAUSE = "pause.json"
@@ -23,6 +24,21 @@ TOKENS = "report.sha256"
 def keep(directory: Path, outcome: str, payload: Mapping[str, Any] | None) -> None:
     """The last report counts."""
     _write(directory / FILE, {"outcome": outcome, "payload": payload})
+
+
+def keep_refused(directory: Path, reason: str, value: Any) -> None:
+    """Keeps a report that could not be taken, and why."""
+    shown = json.dumps(value, ensure_ascii=False, indent=2)[: payloads.MAX_BYTES]
+    _write(directory / REFUSED, {"reason": reason, "report": shown})
+
+
+def refused(directory: Path) -> tuple[str, str] | None:
+    """Returns why the last report that could not be taken was refused, and the report."""
+    try:
+        kept = json.loads((directory / REFUSED).read_bytes())
+    except FileNotFoundError:
+        return None
+    return kept["reason"], kept["report"]
 
 
 def keep_requests(directory: Path, requests: Sequence[Mapping[str, Any]]) -> None:

@@ -13,7 +13,7 @@ import structlog
 
 from agents_manager.domain import cost
 from agents_manager.domain.ids import RunId
-from agents_manager.domain.run import Cost, Run, Usage
+from agents_manager.domain.run import LIMITS, Cost, Run, Usage
 from agents_manager.domain.task import Project
 from agents_manager.errors import AgentsManagerError, InvalidInput
 from agents_manager.flow import budgets
@@ -45,14 +45,16 @@ async def kept(run: Run, project: Project, directory: Path, s: Services) -> Verd
 
 def heard(agent: Agent, directory: Path) -> Said:
     """What an agent printed need not be true: without a session there is none to lose, and what
-    went through the gateway was used at least."""
+    went through the gateway was used at least. The gateway also knows when a limit ends."""
     said = agent.read(directory)
     passed = counts.together(directory)
+    limited = said.error_class in LIMITS and said.resets_at is None
     return replace(
         said,
         session_lost=said.session_lost and (directory / FRESH).exists(),
         usage=cost.larger(said.usage, passed.usage),
         model=said.model or passed.model,
+        resets_at=counts.resets_at(directory) if limited else said.resets_at,
     )
 
 

@@ -51,6 +51,8 @@ class Again(TypedDict):
     round: int
     """How many rounds of fixing there were with this one."""
     text: str
+    message: NotRequired[str]
+    """The message whose outcome could not be taken, the end of it where it is long."""
     given: NotRequired[Given]
     """The handoff so far; it counts unless the agent sends another."""
     stands: NotRequired["Verdict"]
@@ -65,6 +67,8 @@ class Verdict(TypedDict, total=False):
     """The text of the final message, where it is the result."""
     error: str
     error_class: str
+    message: str
+    """What the agent said, where no outcome could be taken from it."""
     begun: bool
     """False: nothing was started for this turn, so that it used nothing."""
     over_budget: bool
@@ -73,13 +77,21 @@ class Verdict(TypedDict, total=False):
     """The run waits for the answer to this question, and goes on with it."""
     elsewhere: bool
     """The work so far is on another machine only, and an admin is asked."""
+    grew: bool
+    """With an error: the conversation grew beyond its first prompt, so a new one is shorter."""
     resets_at: str | None
     """When the provider said that its limit ends."""
+    interruption: str
+    """How the agent's response broke off after it had reported an outcome that counts."""
     again: Again
     """The agent is asked once more."""
     refused: list[str]
     """The reasons of the repair turns that led here."""
     checks: list[Check]
+    suspects: list[str]
+    """Failed checks that the agent may not be the cause of."""
+    suspects_ran: bool
+    """Whether these checks ran and failed; False if their environment failed."""
     checks_passed: bool | None
     """None when none of the project's own was run."""
     usage: dict[str, Any] | None
@@ -96,6 +108,10 @@ class Verdict(TypedDict, total=False):
     """Whom the agent wants to have run again."""
     changed: list[str]
     """The files that the run changed, where it was looked at."""
+    left_out: list[str]
+    """The build products that were left out of the commit of uncommitted work."""
+    blocked: dict[str, Any]
+    """The connections that the sandbox refused, as the fields of its event."""
     fix_rounds: int
     given: Given
     """What the turn, or one before it, left for a handoff."""

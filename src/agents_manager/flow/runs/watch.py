@@ -22,6 +22,8 @@ POLL_S = 0.1
 ASK_S = 1.0
 """How often the store is asked whether a run is over that gives no other sign."""
 MAX_PIECE = MAX_BATCH = 1024 * 1024
+MAX_MESSAGE = 8 * MAX_PIECE
+"""The longest line that an agent may read as a message: a line of JSON, where it is one."""
 LONGEST_CHARACTER = 4
 
 
@@ -118,8 +120,12 @@ def pieces(output: Path, at: Position, *, over: bool) -> list[Piece]:
         begins = at.offset == 0 or file.read(1) == b"\n"
         size = 0
         while size < MAX_BATCH and (data := file.readline(MAX_PIECE)):
-            ends = data.endswith(b"\n")
-            too_long = not ends and len(data) == MAX_PIECE
+            ends, longest = data.endswith(b"\n"), MAX_PIECE
+            if begins and data.startswith(b"{"):
+                longest = MAX_MESSAGE
+                data += b"" if ends else file.readline(MAX_MESSAGE - len(data))
+                ends = data.endswith(b"\n")
+            too_long = not ends and len(data) == longest
             if too_long:
                 data = data[: len(data) - begun(data)]
                 file.seek(at.offset + len(data))

@@ -19,7 +19,9 @@ from agents_manager.testing.scripted_model.agents import (
 from agents_manager.testing.scripted_model.record import Request
 from agents_manager.testing.scripted_model.server import ModelServer
 from agents_manager.testing.scripted_model.steps import (
+    Broken,
     Cut,
+    Garbled,
     Hang,
     Malformed,
     Once,
@@ -37,7 +39,9 @@ from agents_manager.testing.scripted_model.talk import Talk, asked, resulted, re
 __all__ = [
     "CODEX_KEY",
     "CODEX_MODEL",
+    "Broken",
     "Cut",
+    "Garbled",
     "Hang",
     "Malformed",
     "ModelServer",

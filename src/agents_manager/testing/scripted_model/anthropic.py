@@ -151,6 +151,8 @@ def _message(spoken: Spoken) -> Json:
 
 
 def _stop(spoken: Spoken) -> str:
+    if spoken.stop != "end":
+        return spoken.stop
     return "tool_use" if spoken.calls else "end_turn"
 
 
@@ -187,4 +189,8 @@ def error(status: int, message: str, kind: str | None) -> Json:
     }
 
 
-API = Api(read, whole, frames, error)
+def broken(error: Json) -> bytes:
+    return frame(error, "error")
+
+
+API = Api(read, whole, frames, error, broken)

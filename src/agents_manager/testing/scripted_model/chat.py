@@ -131,6 +131,8 @@ def _head(spoken: Spoken, kind: str) -> Json:
 
 
 def _reason(spoken: Spoken) -> str:
+    if spoken.stop != "end":
+        return {"max_tokens": "length", "refusal": "content_filter"}[spoken.stop]
     return "tool_calls" if spoken.calls else "stop"
 
 
@@ -154,4 +156,4 @@ def _usage(spoken: Spoken) -> Json:
     }
 
 
-API = Api(read, whole, frames, openai.error)
+API = Api(read, whole, frames, openai.error, frame)

@@ -1,5 +1,6 @@
 """Gemini: `POST /v1beta/models/<model>:generateContent` and `:streamGenerateContent?alt=sse`."""
 
+import json
 from collections.abc import Iterator
 
 from agents_manager.testing.scripted_model.steps import Say, Use
@@ -27,6 +28,8 @@ KINDS = {
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
 }
+
+REASONS = {"end": "STOP", "max_tokens": "MAX_TOKENS", "refusal": "SAFETY"}
 
 
 def read(call: Call) -> Talk:
@@ -113,7 +116,7 @@ def _part(block: Say | Use) -> Json:
 def _response(spoken: Spoken, parts: list[Json], *, last: bool) -> Json:
     candidate: Json = {"content": {"role": "model", "parts": parts}, "index": 0}
     if last:
-        candidate["finishReason"] = "STOP"
+        candidate["finishReason"] = REASONS[spoken.stop]
     return {
         "candidates": [candidate],
         "usageMetadata": {
@@ -131,4 +134,9 @@ def error(status: int, message: str, kind: str | None) -> Json:
     return {"error": {"code": status, "message": message, "status": kind or usual}}
 
 
-API = Api(read, whole, frames, error)
+def broken(error: Json) -> bytes:
+    """Return an error as the provider sends it in the middle of a stream: not as an event."""
+    return json.dumps(error).encode()
+
+
+API = Api(read, whole, frames, error, broken)

@@ -205,8 +205,8 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(sum(map(len, answer.body))))
-        if answer.retry_after is not None:
-            self.send_header("Retry-After", f"{answer.retry_after:g}")
+        for name, value in answer.headers.items():
+            self.send_header(name, value)
         self.end_headers()
 
     def _send(self, piece: bytes, *, chunked: bool) -> None:

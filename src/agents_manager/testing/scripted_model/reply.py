@@ -1,14 +1,16 @@
 """What goes out for a step: status, headers and the pieces of the body."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from agents_manager.testing.scripted_model.steps import (
     Answer,
     Block,
+    Broken,
     Cut,
+    Garbled,
     Hang,
     Malformed,
     Say,
@@ -31,7 +33,7 @@ class Reply:
     status: int
     body: Sequence[bytes]
     streams: bool = False
-    retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
     pause: float = 0.0
     event: Event | None = None
     event_at: int = 0
@@ -49,13 +51,33 @@ def to_step(api: Api, talk: Talk, step: Answer | Trouble) -> Reply:
             return _to_answer(api, talk, step.answer, "hang", midway=step.midway)
         case Cut():
             return _to_answer(api, talk, step.answer, "cut", midway=True)
+        case Broken() if talk.stream:
+            error = api.error(step.code, step.message, None)
+            return _ending_with(api, talk, step, api.broken(error))
+        case Broken():
+            return to_error(api, Status(step.code, step.message))
+        case Garbled() if talk.stream:
+            return _ending_with(api, talk, step, frame(step.garbage) if step.garbage else b"")
+        case Garbled():
+            return Reply(200, [step.garbage.encode()])
         case _:
             return _to_answer(api, talk, step)
 
 
 def to_error(api: Api, error: Status) -> Reply:
     body = api.error(error.code, error.message, error.kind)
-    return Reply(error.code, [_encoded(body)], retry_after=error.retry_after)
+    body["error"].update(error.fields)
+    headers = dict(error.headers)
+    if error.retry_after is not None:
+        headers["Retry-After"] = f"{error.retry_after:g}"
+    return Reply(error.code, [_encoded(body)], headers=headers)
+
+
+def _ending_with(api: Api, talk: Talk, step: Broken | Garbled, last: bytes) -> Reply:
+    """The first part of the answer and then, in place of the rest, this."""
+    told = _to_answer(api, talk, step.answer)
+    begin = list(told.body[: round(len(told.body) * step.part)])
+    return replace(told, body=[*begin, last] if last else begin)
 
 
 def _to_answer(
@@ -63,7 +85,7 @@ def _to_answer(
 ) -> Reply:
     turn = as_turn(answer)
     blocks = tuple(_sayable(block, talk) for block in turn.blocks)
-    spoken = Spoken(talk.model, blocks, turn.usage, turn.piece)
+    spoken = Spoken(talk.model, blocks, turn.usage, turn.piece, turn.stop)
     body = list(api.frames(spoken)) if talk.stream else _halves(_encoded(api.whole(spoken)))
     return Reply(
         200,

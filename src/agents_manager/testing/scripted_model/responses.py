@@ -111,11 +111,14 @@ def frames(spoken: Spoken) -> Iterator[bytes]:
                 yield event("function_call_arguments.delta", **place, delta=piece)
             yield event("function_call_arguments.done", **place, arguments=item["arguments"])
         yield event("output_item.done", output_index=index, item=item)
-    ended = {**_response(spoken, "completed", items), "id": begun["id"]}
-    yield event("completed", response=ended)
+    status = "completed" if spoken.stop == "end" else "incomplete"
+    ended = {**_response(spoken, status, items), "id": begun["id"]}
+    yield event(status, response=ended)
 
 
 def _response(spoken: Spoken, status: str, output: list[Json]) -> Json:
+    reasons = {"max_tokens": "max_output_tokens", "refusal": "content_filter"}
+    reason = reasons.get(spoken.stop) if status == "incomplete" else None
     return {
         "id": new_id("resp"),
         "object": "response",
@@ -127,7 +130,8 @@ def _response(spoken: Spoken, status: str, output: list[Json]) -> Json:
         "tool_choice": "auto",
         "tools": [],
         "error": None,
-        "usage": _usage(spoken) if status == "completed" else None,
+        "incomplete_details": {"reason": reason} if reason else None,
+        "usage": None if status == "in_progress" else _usage(spoken),
     }
 
 
@@ -165,4 +169,16 @@ def _item(block: Say | Use) -> Json:
     }
 
 
-API = Api(read, whole, frames, openai.error)
+def broken(error: Json) -> bytes:
+    told = error["error"]
+    failed: Json = {
+        "id": new_id("resp"),
+        "object": "response",
+        "status": "failed",
+        "output": [],
+        "error": {"code": told["code"] or "server_error", "message": told["message"]},
+    }
+    return frame({"type": "response.failed", "response": failed}, "response.failed")
+
+
+API = Api(read, whole, frames, openai.error, broken)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from agents_manager.testing.scripted_model.talk import Talk
 
@@ -42,6 +42,9 @@ class Structured:
 Block: TypeAlias = Say | Use | Structured
 
 
+Stop: TypeAlias = Literal["end", "max_tokens", "refusal"]
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One answer of the model with several blocks, or with a usage or a pace of its own."""
@@ -52,6 +55,8 @@ class Turn:
     """Seconds before each piece of a stream."""
     piece: int = 16
     """Characters in each piece of a stream."""
+    stop: Stop = "end"
+    """Why the model stopped."""
 
 
 Answer: TypeAlias = Block | Turn
@@ -73,6 +78,29 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Broken:
+    """Sends part of the answer, then an error event in the shape of the API."""
+
+    answer: Answer = field(default_factory=lambda: Say("This sentence has no end in this stream."))
+    message: str = "Overloaded"
+    code: int = 529
+    """The status that the API would have answered with, had it known in time."""
+    part: float = 0.5
+    """How much of the answer is sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """Sends part of the answer, then an event that is not valid JSON."""
+
+    answer: Answer = field(default_factory=lambda: Say("This sentence has no end in this stream."))
+    garbage: str = '{"type": "content_block_delta", '
+    """What follows; nothing where it is empty."""
+    part: float = 0.5
+    """How much of the answer is sent."""
+
+
+@dataclass(frozen=True, slots=True)
 class Malformed:
     """Sends this text where the API sends JSON."""
 
@@ -88,9 +116,13 @@ class Status:
     kind: str | None = None
     """The API's name of the error, where it is not the usual one of the status."""
     retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Further headers, such as the time at which a limit resets."""
+    fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Further fields of the error object."""
 
 
-Trouble: TypeAlias = Hang | Cut | Malformed | Status
+Trouble: TypeAlias = Hang | Cut | Broken | Garbled | Malformed | Status
 
 
 @dataclass(frozen=True, slots=True)

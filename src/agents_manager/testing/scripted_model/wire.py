@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from agents_manager.testing.scripted_model.steps import Say, Usage, Use
+from agents_manager.testing.scripted_model.steps import Say, Stop, Usage, Use
 from agents_manager.testing.scripted_model.talk import Talk
 
 Json: TypeAlias = dict[str, Any]
@@ -37,6 +37,7 @@ class Spoken:
     blocks: tuple[Say | Use, ...]
     usage: Usage
     piece: int
+    stop: Stop = "end"
 
     @property
     def calls(self) -> bool:
@@ -53,6 +54,8 @@ class Api:
     whole: Callable[[Spoken], Json]
     frames: Callable[[Spoken], Iterable[bytes]]
     error: Callable[[int, str, str | None], Json]
+    broken: Callable[[Json], bytes]
+    """The event that a stream sends for an error, made of the answer to a failed request."""
 
 
 def new_id(prefix: str) -> str:

@@ -1,7 +1,7 @@
 import { monitorForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Columns3, ListFilter, X } from "lucide-react";
+import { Columns3, ListChecks, ListFilter, X } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { toast } from "sonner";
 import { queries } from "@/api/queries";
@@ -14,6 +14,7 @@ import { plural } from "@/kit/text";
 import { BoardColumn, type Landing } from "./BoardColumn";
 import { targetsQuery, useBoard, useMoves } from "./data";
 import { arranged, type BoardData, type Card, choices, laneOf } from "./model";
+import { Selected, SelectionBar } from "./Selection";
 
 export function Board() {
   const { project } = useSearch({ from: "/frame" });
@@ -52,6 +53,20 @@ function Lanes({ board }: { board: BoardData }) {
         : new Map(projects.map((one) => [one.id, one.name])),
     [projects, search.project],
   );
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
+  const selection = useMemo(
+    () =>
+      selected && {
+        ids: selected,
+        toggle: (id: string) =>
+          setSelected((before) => {
+            const after = new Set(before);
+            if (!after.delete(id)) after.add(id);
+            return after;
+          }),
+      },
+    [selected],
+  );
   const [folds, setFolds] = useState<Record<string, boolean>>({});
   const held = useHeld(move);
   const targets = useQuery({ ...targetsQuery(held?.id ?? ""), enabled: held !== null }).data?.items;
@@ -69,9 +84,14 @@ function Lanes({ board }: { board: BoardData }) {
   };
   const folded = (id: string, category: string) =>
     folds[id] ?? (category === "final" || (columns.get(id)?.length ?? 0) === 0);
+  const startable = [...columns.values()].flat().filter((card) => card.category === "open");
   return (
-    <>
-      <Toolbar board={board} lane={lane.id} />
+    <Selected value={selection}>
+      <Toolbar
+        board={board}
+        lane={lane.id}
+        onSelect={startable.length > 0 && !selected ? () => setSelected(new Set()) : null}
+      />
       <div
         ref={strip}
         className="flex min-h-0 flex-1 snap-x gap-2.5 overflow-x-auto px-3 pb-3 max-sm:snap-mandatory max-sm:px-5"
@@ -89,7 +109,16 @@ function Lanes({ board }: { board: BoardData }) {
           />
         ))}
       </div>
-    </>
+      {selected && (
+        <SelectionBar
+          cards={startable}
+          ids={selected}
+          project={search.project}
+          onSelect={setSelected}
+          onClose={() => setSelected(null)}
+        />
+      )}
+    </Selected>
   );
 }
 
@@ -162,7 +191,16 @@ function useWalk(strip: { current: HTMLDivElement | null }) {
   ]);
 }
 
-function Toolbar({ board, lane }: { board: BoardData; lane: string }) {
+function Toolbar({
+  board,
+  lane,
+  onSelect,
+}: {
+  board: BoardData;
+  lane: string;
+  /** Lets cards be selected; null where there are none to select. */
+  onSelect: (() => void) | null;
+}) {
   const search = useSearch({ from: "/frame/board" });
   const navigate = useNavigate({ from: "/board" });
   const box = useRef<HTMLInputElement>(null);
@@ -222,6 +260,11 @@ function Toolbar({ board, lane }: { board: BoardData; lane: string }) {
           onClick={() => set({ waiting: search.waiting ? undefined : "me" })}
         >
           {plural(waiting, "task waits", "tasks wait")} for you
+        </Button>
+      )}
+      {onSelect && (
+        <Button size="small" onClick={onSelect} title="Select tasks to start">
+          <ListChecks size={13} /> Select
         </Button>
       )}
       <Button

@@ -1,15 +1,22 @@
 import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ArrowRightLeft, GitPullRequest, MessageCircleQuestion, RotateCw } from "lucide-react";
+import {
+  ArrowRightLeft,
+  Clock,
+  GitPullRequest,
+  MessageCircleQuestion,
+  RotateCw,
+} from "lucide-react";
 import { memo, useEffect, useRef } from "react";
 import { Chip } from "@/kit/Chip";
 import { cx } from "@/kit/cx";
 import { Ago, useAge } from "@/kit/Time";
-import { clean, duration, money } from "@/kit/text";
+import { clean, duration, money, plural } from "@/kit/text";
 import { targetsQuery } from "./data";
 import { MoveMenu } from "./MoveMenu";
 import type { Card } from "./model";
+import { SelectCard } from "./Selection";
 
 const QUIET_S = 300;
 const EDGE: Record<string, string> = { urgent: "bg-bad", high: "bg-you", low: "bg-line-strong" };
@@ -40,6 +47,7 @@ export const BoardCard = memo(function BoardCard({
         card.prompt && "border-you/50",
       )}
     >
+      <SelectCard card={card} />
       {EDGE[card.priority] && (
         <span
           title={`${card.priority} priority`}
@@ -77,6 +85,7 @@ export const BoardCard = memo(function BoardCard({
           </Chip>
         )}
         {card.run && <Life run={card.run} />}
+        <Start card={card} />
         {card.round && card.round.number > 0 && (
           <span
             title={`Came back to ${card.round.status} this often`}
@@ -97,9 +106,13 @@ export const BoardCard = memo(function BoardCard({
         )}
         {card.cost && (
           <span
-            title={card.cost.unknown ? `The cost of ${card.cost.unknown} runs is unknown` : "Cost"}
+            title={
+              card.cost.unknown
+                ? `The cost of ${plural(card.cost.unknown, "run")} is unknown`
+                : "Cost"
+            }
           >
-            {money(card.cost.usd)}
+            {card.cost.usd === null ? "cost unknown" : money(card.cost.usd)}
             {card.cost.unknown > 0 && card.cost.usd !== null && "+"}
           </span>
         )}
@@ -113,6 +126,33 @@ export const BoardCard = memo(function BoardCard({
     </article>
   );
 });
+
+/** When the card's task starts, or what it waits for. */
+function Start({ card }: { card: Card }) {
+  const at = card.starts_at && new Date(card.starts_at);
+  if (at && at.getTime() > Date.now())
+    return (
+      <span title={`Starts at ${at.toLocaleString()}`} className="flex items-center gap-1">
+        <Clock size={11} /> Starts {at.toLocaleString()}
+      </span>
+    );
+  const [first] = card.waits_for;
+  if (!first) return null;
+  const titles = card.waits_for.map((one) => clean(one.title));
+  const more = card.waits_for_total - titles.length;
+  const what = card.waits_for_total === 1 ? clean(first.title) : `${card.waits_for_total} tasks`;
+  return (
+    <span
+      title={[...titles, ...(more > 0 ? [`${more} more`] : [])].join("\n")}
+      className="flex min-w-0 items-center gap-1"
+    >
+      <Clock size={11} className="shrink-0" />
+      <span className="truncate">
+        {at ? "Starts after" : "Depends on"} {what}
+      </span>
+    </span>
+  );
+}
 
 function Life({ run }: { run: NonNullable<Card["run"]> }) {
   const age = useAge(run.printed_at ?? run.started_at);

@@ -3,7 +3,8 @@ import { useEffect, useState } from "react";
 import { toast } from "sonner";
 import { type ApiError, api, data, once } from "@/api/client";
 import { onTasksChanged } from "@/api/live";
-import { type BoardData, type Card, type Pending, patched } from "./model";
+import { consented } from "@/features/task/unmerged";
+import { type BoardData, type Card, dependents, type Pending, patched } from "./model";
 
 const LIFE_MS = 15_000;
 /** More at once than this is read as a whole. */
@@ -29,7 +30,9 @@ export function useBoard(project?: string) {
   const query = useQuery(boardQuery(project));
   useEffect(() => {
     const key = boardQuery(project).queryKey;
-    const renew = async (tasks: Set<string>) => {
+    const renew = async (changed: Set<string>) => {
+      const cards = client.getQueryData<BoardData>(key)?.cards ?? [];
+      const tasks = new Set([...changed, ...dependents(cards, changed)]);
       if (tasks.size > FEW) return client.invalidateQueries({ queryKey: key });
       const news = await read(project, [...tasks]).catch(() => null);
       if (!news) return client.invalidateQueries({ queryKey: key });
@@ -62,12 +65,14 @@ export function useMoves() {
     });
   const move = useMutation({
     mutationFn: ({ card, to }: { card: Card; to: string }) =>
-      data(
-        api.POST("/api/v1/tasks/{task_id}/move", {
-          params: { path: { task_id: card.id } },
-          headers: once(),
-          body: { to, expect_version: card.version, force: false, stop: false },
-        }),
+      consented((consent) =>
+        data(
+          api.POST("/api/v1/tasks/{task_id}/move", {
+            params: { path: { task_id: card.id } },
+            headers: once(),
+            body: { to, expect_version: card.version, force: false, stop: false, ...consent },
+          }),
+        ),
       ),
     onMutate: ({ card, to }) =>
       setPending((before) => new Map(before).set(card.id, { to, version: card.version })),

@@ -1,5 +1,15 @@
 // @vitest-environment node
-import { arranged, type BoardData, type Card, fits, laneOf, patched, placeOf } from "./model";
+import {
+  arranged,
+  type BoardData,
+  type Card,
+  dependents,
+  fits,
+  laneOf,
+  patched,
+  placeOf,
+  startsOf,
+} from "./model";
 
 const card = (id: string, more: Partial<Card> = {}): Card => ({
   id,
@@ -20,6 +30,9 @@ const card = (id: string, more: Partial<Card> = {}): Card => ({
   cost: null,
   phases: null,
   pull: null,
+  starts_at: null,
+  waits_for: [],
+  waits_for_total: 0,
   ...more,
 });
 const lane = (id: string, ...columns: string[]) => ({
@@ -72,4 +85,20 @@ test("tasks that were read again take the place of their cards, and gone ones go
   const news = board(card("a", { status: "doing", version: 2 }));
   const after = patched(board(card("a"), card("b"), card("c")), new Set(["a", "b"]), news);
   expect(after.cards.map((one) => `${one.id} ${one.status}`)).toEqual(["a doing", "c open"]);
+});
+
+test("cards that name a changed task as a dependency are read again", () => {
+  const waits = card("b", { waits_for: [{ id: "a", title: "A" }], waits_for_total: 1 });
+  expect(dependents([card("a"), waits, card("c")], new Set(["a", "c"]))).toEqual(["b"]);
+});
+
+test("starting many tasks is told in one sentence, and each refusal in its own", () => {
+  const result = (state: "started" | "waiting" | "refused", reason = "") =>
+    ({ task: { title: state }, state, reason }) as Parameters<typeof startsOf>[0][number];
+  const done = [result("started"), result("waiting"), result("refused", "It is finished.")];
+  expect(startsOf(done)).toEqual({
+    summary: "1 started, 1 waiting for dependencies.",
+    refused: ['"refused" was not started: It is finished.'],
+  });
+  expect(startsOf([result("refused", "No.")]).summary).toBe("");
 });

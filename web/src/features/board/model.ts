@@ -15,6 +15,23 @@ export interface Filters {
   waiting?: string;
 }
 
+type StartResult = Schemas["StartResult"];
+
+/** What starting many tasks led to: one sentence, and a sentence for each that was refused. */
+export function startsOf(items: StartResult[]): { summary: string; refused: string[] } {
+  const of = (state: StartResult["state"]) => items.filter((one) => one.state === state);
+  const waiting = of("waiting").length;
+  const told = [
+    of("started").length && `${of("started").length} started`,
+    waiting && `${waiting} waiting for dependencies`,
+    of("scheduled").length && `${of("scheduled").length} scheduled`,
+  ].filter(Boolean);
+  return {
+    summary: told.length > 0 ? `${told.join(", ")}.` : "",
+    refused: of("refused").map((one) => `"${one.task.title}" was not started: ${one.reason}`),
+  };
+}
+
 /** A move that was asked for and not yet told by the server. */
 export type Pending = ReadonlyMap<string, { to: string; version: number }>;
 
@@ -79,6 +96,13 @@ function before(a: Card, b: Card): number {
   const weight = (WEIGHT[a.priority] ?? 2) - (WEIGHT[b.priority] ?? 2);
   if (weight) return weight;
   return a.updated_at < b.updated_at ? -1 : a.updated_at > b.updated_at ? 1 : a.id < b.id ? -1 : 1;
+}
+
+/** The tasks whose cards name a changed task as a dependency. */
+export function dependents(cards: Card[], changed: ReadonlySet<string>): string[] {
+  return cards
+    .filter((card) => card.waits_for.some((one) => changed.has(one.id)))
+    .map((card) => card.id);
 }
 
 /** The board after some of its tasks were read again; a task that is gone has no card there. */

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Navigate, useNavigate, useSearch } from "@tanstack/react-router";
 import { AlarmClock, ChevronLeft, ChevronRight, Group as GroupIcon } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { toast } from "sonner";
@@ -228,15 +228,23 @@ function Card({
   const closed = useQuery({ ...queries.prompt(id), enabled: item === undefined });
   return (
     <Await query={item ? { ...closed, data: item } : closed}>
-      {(found) => (
-        <PromptPanel
-          alone
-          item={found}
-          onAnswered={onAnswered}
-          onUndone={onUndone}
-          className="slide-in mx-auto max-w-3xl sm:mb-5 max-sm:rounded-none max-sm:border-0"
-        />
-      )}
+      {(found) =>
+        found.prompt.id === id ? (
+          <PromptPanel
+            alone
+            item={found}
+            onAnswered={onAnswered}
+            onUndone={onUndone}
+            className="slide-in mx-auto max-w-3xl sm:mb-5 max-sm:rounded-none max-sm:border-0"
+          />
+        ) : (
+          <Navigate
+            to="/inbox"
+            search={(before) => ({ ...before, prompt: found.prompt.id })}
+            replace
+          />
+        )
+      }
     </Await>
   );
 }

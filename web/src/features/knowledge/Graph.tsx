@@ -5,6 +5,7 @@ import { useMemo, useRef } from "react";
 import { useShortcuts } from "@/app/keys";
 import { Button } from "@/kit/Button";
 import { Select } from "@/kit/Field";
+import { completeId } from "@/kit/ids";
 import { Await, Empty } from "@/kit/State";
 import { plural } from "@/kit/text";
 import { Finder } from "./Finder";
@@ -41,11 +42,22 @@ function OfOne({ project }: { project: string }) {
 }
 
 function Shown({ drawing }: { drawing: Drawing }) {
-  const { node, group, by = "tag", hops = 2 } = useSearch({ from: "/frame/knowledge/graph" });
+  const {
+    node: given,
+    group,
+    by = "tag",
+    hops = 2,
+  } = useSearch({ from: "/frame/knowledge/graph" });
   const navigate = useNavigate({ from: "/knowledge/graph" });
   const box = useRef<HTMLInputElement>(null);
   const islands = useMemo(() => islandsOf(drawing, by), [drawing, by]);
   const island = islands.find((one) => one.id === group);
+  const node =
+    given &&
+    completeId(
+      drawing.nodes.map((one) => one.id),
+      given,
+    );
   const chosen = drawing.nodes.find((one) => one.id === node);
   const show = (part: { node?: string; group?: string }) =>
     void navigate({ search: (before) => ({ ...before, node: undefined, ...part }) });

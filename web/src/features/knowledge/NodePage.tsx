@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { Link, Navigate, useParams } from "@tanstack/react-router";
 import { Bot, User } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "@/api/client";
@@ -22,7 +22,23 @@ import { nameOf } from "./words";
 export function NodePage() {
   const { nodeId } = useParams({ from: "/frame/knowledge/nodes/$nodeId" });
   const view = useQuery(knowledge.node(nodeId));
-  return <Await query={view}>{(found) => <Shown key={nodeId} view={found} />}</Await>;
+  return (
+    <Await query={view}>
+      {(found) =>
+        found.node.id === nodeId ? (
+          <Shown key={nodeId} view={found} />
+        ) : (
+          <Navigate
+            to="/knowledge/nodes/$nodeId"
+            params={{ nodeId: found.node.id }}
+            search
+            hash
+            replace
+          />
+        )
+      }
+    </Await>
+  );
 }
 
 function Shown({ view }: { view: NodeView }) {

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useParams, useSearch } from "@tanstack/react-router";
+import { Navigate, useParams, useSearch } from "@tanstack/react-router";
 import { queries } from "@/api/queries";
 import { Await } from "@/kit/State";
 import { Editor } from "./Editor";
@@ -20,6 +20,17 @@ export function PipelinePage() {
     ...pipelineQueries.document(pipelineId, pipeline.data?.version ?? 0),
     enabled: edit === true && pipeline.data !== undefined,
   });
+  const taskInFull = view.data?.task.id;
+  if (task && taskInFull && task !== taskInFull)
+    return (
+      <Navigate
+        to="/pipelines/$pipelineId"
+        params={{ pipelineId }}
+        search={(before) => ({ ...before, task: taskInFull })}
+        hash
+        replace
+      />
+    );
   return (
     <Await query={pipeline} rows={8}>
       {(found) =>

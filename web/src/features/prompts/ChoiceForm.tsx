@@ -31,7 +31,7 @@ export function ChoiceForm({ item, asked, sender, keys }: FormProps<"choice">) {
       error={sender.error}
       foot={
         <Button look="primary" hint="Ctrl+Enter" disabled={sender.busy || !answer} onClick={send}>
-          {chosen ? clean(chosen.label) : "Choose how to go on"}
+          {chosen ? clean(chosen.label) : "Choose an answer"}
         </Button>
       }
     >
@@ -48,7 +48,7 @@ export function ChoiceForm({ item, asked, sender, keys }: FormProps<"choice">) {
         </pre>
       )}
       <fieldset className="grid min-w-0 gap-2">
-        <legend className="mb-2 font-medium">How should it go on?</legend>
+        <legend className="mb-2 font-medium">What should happen next?</legend>
         {asked.choices.map((choice, index) => (
           <Choice
             key={choice.id}
@@ -58,6 +58,7 @@ export function ChoiceForm({ item, asked, sender, keys }: FormProps<"choice">) {
             onChoose={() => set({ choice: choice.id })}
           >
             {clean(choice.label)}
+            {choice.detail && <span className="block text-ink-2">{clean(choice.detail)}</span>}
           </Choice>
         ))}
       </fieldset>

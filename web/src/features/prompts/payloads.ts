@@ -17,6 +17,13 @@ export interface Question {
   suggested_answer?: string | null;
   default_after_s?: number | null;
 }
+/** What can be chosen when a task cannot continue without a person. */
+export interface WayOn {
+  id: string;
+  label: string;
+  /** What happens if it is chosen, where the label does not say it. */
+  detail?: string;
+}
 export interface ProposedOption {
   id: string;
   label: string;
@@ -62,7 +69,7 @@ export type Asked =
   | { kind: "review"; work: Work; review: AgentReview | null }
   | { kind: "document"; title: string; document: string; version?: number; artifact_id?: string }
   | { kind: "split"; reason: string; phases: Phase[] }
-  | { kind: "choice"; reason: string; evidence: string; choices: { id: string; label: string }[] }
+  | { kind: "choice"; reason: string; evidence: string; choices: WayOn[] }
   | { kind: "permission"; tool: string; action: string; reason: string }
   | { kind: "budget"; budget: Budget }
   | { kind: "form"; title: string; reported: Payload; schema: JsonSchema; value: Payload | null }
@@ -126,7 +133,7 @@ export function asked(prompt: Pick<Prompt, "payload"> & { type: string }): Asked
         kind: "choice",
         reason: String(payload.reason ?? ""),
         evidence: String(payload.evidence ?? ""),
-        choices: list<{ id: string; label: string }>(payload.choices),
+        choices: list<WayOn>(payload.choices),
       };
     case "permission":
       return {

@@ -9,6 +9,7 @@ import { useRef, useState } from "react";
 import { toast } from "sonner";
 import { type ApiError, api, data, type InboxItem, once, type Schemas } from "@/api/client";
 import { forgetDraft, readDraft, restoreDraft } from "@/app/drafts";
+import { consented } from "@/features/task/unmerged";
 import { clean } from "@/kit/text";
 import type { Answer } from "./answers";
 
@@ -41,12 +42,14 @@ export async function acceptPrompt(id: string, key = once(), keep = false): Prom
 }
 
 async function answerPrompt(id: string, answer: Answer, key: ReturnType<typeof once>) {
-  return data(
-    api.POST("/api/v1/prompts/{prompt_id}/answer", {
-      params: { path: { prompt_id: id } },
-      headers: key,
-      body: answer,
-    }),
+  return consented((consent) =>
+    data(
+      api.POST("/api/v1/prompts/{prompt_id}/answer", {
+        params: { path: { prompt_id: id } },
+        headers: consent.leave_unmerged ? once() : key,
+        body: { ...answer, ...consent },
+      }),
+    ),
   );
 }
 

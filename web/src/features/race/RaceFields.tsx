@@ -3,12 +3,8 @@ import { Plus, X } from "lucide-react";
 import type { Schemas } from "@/api/client";
 import { taskQueries } from "@/features/task/queries";
 import { Button } from "@/kit/Button";
-import { Field, Input, Select } from "@/kit/Field";
+import { AgentChoice, type Entry, given } from "./AgentChoice";
 
-export interface Entry {
-  agent: string;
-  model: string;
-}
 export interface Entries {
   contenders: Entry[];
   judge: Entry;
@@ -17,8 +13,6 @@ const NOBODY: Entry = { agent: "", model: "" };
 export const FEWEST = 2;
 const MOST = 5;
 export const BLANK: Entries = { contenders: [NOBODY, NOBODY], judge: NOBODY };
-
-const given = ({ agent, model }: Entry) => ({ agent, model: model.trim() || null });
 
 /** What the server is asked for; null while it is not yet said who races. */
 export function raceOf({ contenders, judge }: Entries): Schemas["RaceForm"] | null {
@@ -45,7 +39,7 @@ export function RaceFields({
     <div className="space-y-3">
       {value.contenders.map((one, index) => (
         <div key={index} className="flex items-end gap-2">
-          <Pair
+          <AgentChoice
             label={`Agent ${index + 1}`}
             none="Nobody"
             names={names}
@@ -72,7 +66,7 @@ export function RaceFields({
         <Plus size={13} /> One more
       </Button>
       <div className="flex items-end gap-2">
-        <Pair
+        <AgentChoice
           label="Judge"
           none="A person picks"
           names={names}
@@ -80,45 +74,6 @@ export function RaceFields({
           onChange={(judge) => onChange({ ...value, judge })}
         />
       </div>
-    </div>
-  );
-}
-
-function Pair(props: {
-  label: string;
-  none: string;
-  names: string[];
-  value: Entry;
-  onChange: (value: Entry) => void;
-}) {
-  const { label, value, onChange } = props;
-  return (
-    <div className="grid min-w-0 flex-1 grid-cols-2 gap-2">
-      <Field label={label}>
-        {(id) => (
-          <Select
-            id={id}
-            className="w-full"
-            value={value.agent}
-            onChange={(event) => onChange({ ...value, agent: event.target.value })}
-          >
-            <option value="">{props.none}</option>
-            {props.names.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Select>
-        )}
-      </Field>
-      <Field label={`Model of ${label.toLowerCase()}`}>
-        {(id) => (
-          <Input
-            id={id}
-            placeholder="Its own"
-            value={value.model}
-            onChange={(event) => onChange({ ...value, model: event.target.value })}
-          />
-        )}
-      </Field>
     </div>
   );
 }

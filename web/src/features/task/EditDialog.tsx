@@ -1,15 +1,17 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { toast } from "sonner";
 import { ApiError, api, data, once, type Task, type TaskView } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useDraft } from "@/app/drafts";
+import { AgentChoice } from "@/features/race/AgentChoice";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Input, Select, TextArea } from "@/kit/Field";
 import { Pre } from "@/kit/Pre";
 import { clean, shortened } from "@/kit/text";
 import { changesOf, differing, NAMES, type Words, wordsOf } from "./edit";
+import { taskQueries } from "./queries";
 import { told } from "./useActions";
 
 const CHOICES: Partial<Record<keyof Words, string[]>> = {
@@ -36,6 +38,7 @@ export function EditDialog({ view, onClose }: { view: TaskView; onClose: () => v
   // What nobody has typed into follows the task.
   const form = draft.kept ? draft.value : blank;
   const [theirs, setTheirs] = useState<Task | null>(null);
+  const agents = useQuery(taskQueries.agents(view.project.id)).data?.items ?? [];
   const set = (part: Partial<Words>) => draft.set({ ...form, words: { ...form.words, ...part } });
   const changed = differing(form.words, form.base);
   const save = useMutation({
@@ -122,6 +125,16 @@ export function EditDialog({ view, onClose }: { view: TaskView; onClose: () => v
             </Field>
           ))}
         </div>
+        <AgentChoice
+          label={NAMES.agent}
+          none="The project's default"
+          names={agents.map((one) => one.name)}
+          value={form.words}
+          onChange={({ agent, model }) =>
+            // A model belongs to its agent.
+            set({ agent, model: agent === form.words.agent ? model : "" })
+          }
+        />
         <Field label={NAMES.tags} note="With commas between.">
           {(id) => (
             <Input

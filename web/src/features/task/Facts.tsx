@@ -21,6 +21,12 @@ export function Facts({
     <dl className="grid grid-cols-[5.5rem_1fr] gap-x-3 gap-y-2 text-[13px]">
       <Fact name="Priority">{task.priority}</Fact>
       <Fact name="Type">{task.type}</Fact>
+      {task.agent && (
+        <Fact name="Agent">
+          {clean(task.agent)}
+          {task.model && ` (${clean(task.model)})`}
+        </Fact>
+      )}
       <Fact name="Size">{task.size}</Fact>
       <Fact name="Complexity">{task.complexity}</Fact>
       {task.tags.length > 0 && (

@@ -3,10 +3,10 @@ import { toast } from "sonner";
 import { api, data, once, type TaskView } from "@/api/client";
 import { Button } from "@/kit/Button";
 
-/** When the engine starts the task, and that it shall not. */
+/** When the engine starts the task, with a button that cancels it. */
 export function StartsAt({ task }: { task: TaskView["task"] }) {
   const client = useQueryClient();
-  const take = useMutation({
+  const cancel = useMutation({
     mutationFn: () =>
       data(
         api.PUT("/api/v1/tasks/{task_id}/start-time", {
@@ -19,11 +19,16 @@ export function StartsAt({ task }: { task: TaskView["task"] }) {
     onSettled: () => client.invalidateQueries({ queryKey: ["tasks"] }),
   });
   if (!task.starts_at) return null;
+  const at = new Date(task.starts_at);
   return (
     <span className="flex flex-wrap items-center gap-2">
-      <time dateTime={task.starts_at}>{new Date(task.starts_at).toLocaleString()}</time>
-      <Button size="small" look="quiet" onClick={() => take.mutate()}>
-        Do not
+      {at.getTime() > Date.now() ? (
+        <time dateTime={task.starts_at}>{at.toLocaleString()}</time>
+      ) : (
+        "When its dependencies are finished"
+      )}
+      <Button size="small" look="quiet" onClick={() => cancel.mutate()}>
+        Cancel start
       </Button>
     </span>
   );

@@ -31,6 +31,7 @@ export function TaskHeader({
   setMenu,
   wish,
   onRetry,
+  onStart,
 }: {
   view: TaskView;
   all: Choice[];
@@ -41,6 +42,8 @@ export function TaskHeader({
   /** Something that a person wants, which is done or asked for once more. */
   wish: (what: Wish) => void;
   onRetry: () => void;
+  /** Has the engine start the task when its dependencies are finished. */
+  onStart: () => void;
 }) {
   const next = onward(view, all);
   const retry = again(view);
@@ -57,7 +60,14 @@ export function TaskHeader({
           </h1>
         </div>
         <div className="flex flex-wrap items-center gap-2">
-          {next && (
+          {next?.waits && (
+            <Tooltip text={next.note ?? ""}>
+              <Button look="primary" onClick={onStart}>
+                Start when ready
+              </Button>
+            </Tooltip>
+          )}
+          {next && !next.waits && (
             <Tooltip text={next.possible ? "" : next.note}>
               <Button
                 look="primary"

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Navigate, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { toast } from "sonner";
 import type { TaskView } from "@/api/client";
@@ -9,6 +9,7 @@ import { PromptPanel } from "@/features/prompts/PromptPanel";
 import { RaceDialog } from "@/features/race/RaceDialog";
 import { Transcript } from "@/features/transcript/Transcript";
 import { Button } from "@/kit/Button";
+import { completeId } from "@/kit/ids";
 import { Await, Loading } from "@/kit/State";
 import { clean } from "@/kit/text";
 import type { Tab } from "@/router";
@@ -41,8 +42,33 @@ const NoStages = lazy(() =>
 
 export function TaskPage() {
   const { taskId } = useParams({ from: "/frame/tasks/$taskId" });
+  const { run } = useSearch({ from: "/frame/tasks/$taskId" });
   const view = useQuery(queries.task(taskId));
-  return <Await query={view}>{(found) => <Shown key={taskId} view={found} />}</Await>;
+  return (
+    <Await query={view}>
+      {(found) => {
+        // Events carry full ids, so a page under a short id would never be updated.
+        const id = found.task.id;
+        const fullRun =
+          run &&
+          completeId(
+            found.runs.map((one) => one.id),
+            run,
+          );
+        if (id !== taskId || fullRun !== run)
+          return (
+            <Navigate
+              to="/tasks/$taskId"
+              params={{ taskId: id }}
+              search={(before) => ({ ...before, run: fullRun })}
+              hash
+              replace
+            />
+          );
+        return <Shown key={taskId} view={found} />;
+      }}
+    </Await>
+  );
 }
 
 function Shown({ view }: { view: TaskView }) {
@@ -111,6 +137,7 @@ function Shown({ view }: { view: TaskView }) {
           setMenu={setMenu}
           wish={wish}
           onRetry={retry}
+          onStart={() => actions.start.mutate()}
         />
         {view.prompts
           // A review is answered below the changes, with the comments on them.

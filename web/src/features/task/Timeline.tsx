@@ -10,7 +10,7 @@ import { cx } from "@/kit/cx";
 import { Await, Empty } from "@/kit/State";
 import { useAge } from "@/kit/Time";
 import { type EventLog, taskQueries } from "./queries";
-import { EventRow, GapRow } from "./TimelineRow";
+import { EventRow, GapRow, ToolsRow } from "./TimelineRow";
 import { categoriesOf, type Look, rowsOf } from "./timeline";
 
 const LOOKS: Look[] = ["compact", "full", "raw"];
@@ -111,6 +111,8 @@ function Shown({ view, log, more }: { view: TaskView; log: EventLog; more: () =>
           itemContent={(_, row) =>
             row.kind === "gap" ? (
               <GapRow row={row} />
+            ) : row.kind === "tools" ? (
+              <ToolsRow row={row} current={row.key === hash} />
             ) : (
               <EventRow row={row} look={look} current={row.key === hash} />
             )

@@ -1,9 +1,9 @@
-import { CircleCheck, CircleX, Hourglass } from "lucide-react";
-import { memo } from "react";
+import { ChevronRight, CircleCheck, CircleX, Hourglass } from "lucide-react";
+import { memo, useState } from "react";
 import { cx } from "@/kit/cx";
 import { Pre } from "@/kit/Pre";
 import { clean, duration, shortened } from "@/kit/text";
-import { isFailure, type Look, type TimelineRow } from "./timeline";
+import { callsIn, isFailure, type Look, type TimelineRow } from "./timeline";
 
 type Of<K extends TimelineRow["kind"]> = Extract<TimelineRow, { kind: K }>;
 
@@ -21,6 +21,52 @@ export function GapRow({ row }: { row: Of<"gap"> }) {
       {duration(row.seconds)} {row.who}
       {row.open && ", until now"}
     </p>
+  );
+}
+
+/** What the agent did in between, folded: its calls are shown one by one when asked for. */
+export function ToolsRow({ row, current }: { row: Of<"tools">; current: boolean }) {
+  const [open, setOpen] = useState(false);
+  const first = row.events[0];
+  if (!first) return null;
+  return (
+    <div className={cx("px-4 py-1 sm:px-6", current && "bg-accent-soft")} data-seq={first.seq}>
+      <div className="flex items-baseline gap-3">
+        <a
+          href={`#${first.seq}`}
+          title={`${new Date(first.time).toLocaleString()}. Link to this event.`}
+          className="w-28 shrink-0 text-xs whitespace-nowrap text-ink-3 tabular-nums hover:underline max-sm:w-14"
+        >
+          <span className="max-sm:hidden">{day(first.time)} </span>
+          {clock(first.time)}
+        </a>
+        <button
+          type="button"
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+          className="flex min-w-0 items-baseline gap-1 text-left text-[13px] break-words text-ink-2 hover:underline"
+        >
+          <ChevronRight
+            size={12}
+            className={cx("shrink-0 translate-y-px transition-transform", open && "rotate-90")}
+          />
+          {clean(callsIn(row.events))}
+        </button>
+      </div>
+      {open && (
+        <ul className="mt-0.5 mb-1.5 space-y-0.5 text-xs text-ink-2 sm:ml-[8.5rem]">
+          {row.events.map((event) => (
+            <li
+              key={event.seq}
+              className={cx("break-words", event.data.ok === false && "text-bad")}
+            >
+              <span className="text-ink-3 tabular-nums">{clock(event.time)}</span>{" "}
+              {clean(event.summary)}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
 

@@ -12,9 +12,15 @@ export interface Words {
   tags: string;
   acceptance_criteria: string;
   dependencies: string;
+  /** Empty: the project's default. */
+  agent: string;
+  /** Empty: the agent's own choice. */
+  model: string;
 }
 
 const LISTS = { tags: ", ", acceptance_criteria: "\n", dependencies: "\n" } as const;
+
+const OPTIONAL = new Set<keyof Words>(["agent", "model"]);
 
 export const NAMES: Record<keyof Words, string> = {
   title: "Title",
@@ -27,6 +33,8 @@ export const NAMES: Record<keyof Words, string> = {
   tags: "Tags",
   acceptance_criteria: "Acceptance criteria",
   dependencies: "Depends on",
+  agent: "Agent",
+  model: "Model",
 };
 
 export function wordsOf(task: Task): Words {
@@ -37,6 +45,8 @@ export function wordsOf(task: Task): Words {
     tags: task.tags.join(LISTS.tags),
     acceptance_criteria: task.acceptance_criteria.join(LISTS.acceptance_criteria),
     dependencies: task.dependencies.join(LISTS.dependencies),
+    agent: task.agent ?? "",
+    model: task.model ?? "",
   };
 }
 
@@ -48,8 +58,8 @@ export function differing(one: Words, other: Words): (keyof Words)[] {
 export function changesOf(words: Words, base: Words): Schemas["TaskEdit"] {
   const changes: Record<string, unknown> = {};
   for (const key of differing(words, base))
-    changes[key] =
-      key in LISTS ? listed(words[key], key === "tags" ? /[,\n]/ : /\n/) : words[key as never];
+    if (key in LISTS) changes[key] = listed(words[key], key === "tags" ? /[,\n]/ : /\n/);
+    else changes[key] = OPTIONAL.has(key) ? words[key].trim() || null : words[key];
   return changes;
 }
 

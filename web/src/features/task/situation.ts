@@ -11,6 +11,8 @@ export interface Choice {
   ends: boolean;
   stops: boolean;
   possible: boolean;
+  /** It is refused now, but starting the task makes it when the dependencies are finished. */
+  waits: boolean;
   note?: string;
 }
 
@@ -28,6 +30,7 @@ export function choices(view: TaskView, statuses: Status[]): Choice[] {
       ends: target.category === "final",
       stops: view.run !== null,
       possible: move.allowed || byStopping,
+      waits: move.when_ready && view.task.starts_at === null,
       note: byStopping ? `${reasons} Choosing it stops the agent first.` : reasons || undefined,
     };
   });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Event, Schemas } from "@/api/client";
-import { categoriesOf, type Narrow, rowsOf } from "./timeline";
+import { callsIn, categoriesOf, type Narrow, rowsOf } from "./timeline";
 
 let seq = 0;
 function event(minute: number, type: string, part: Partial<Event> = {}): Event {
@@ -22,7 +22,33 @@ function event(minute: number, type: string, part: Partial<Event> = {}): Event {
 const full: Narrow = { look: "full", categories: new Set(), failures: false };
 const compact: Narrow = { ...full, look: "compact" };
 const told = (rows: ReturnType<typeof rowsOf>) =>
-  rows.map((row) => (row.kind === "gap" ? `${row.seconds / 60} min ${row.who}` : row.event.type));
+  rows.map((row) => {
+    if (row.kind === "gap") return `${row.seconds / 60} min ${row.who}`;
+    return row.kind === "tools" ? callsIn(row.events) : row.event.type;
+  });
+const call = (minute: number, name: string, ok: boolean | null = true) =>
+  event(minute, "agent.tool_use", { category: "tool", level: "debug", data: { name, ok } });
+
+test("calls of tools are one line, and each on its own in the full look", () => {
+  const rest = { category: "tool", level: "debug", data: { count: 40 } } as const;
+  const events = [
+    event(0, "agent.started"),
+    call(1, "Bash"),
+    call(2, "Edit", false),
+    call(3, "Bash", null),
+    event(3, "agent.tool_uses_left_out", rest),
+    event(4, "agent.completed"),
+    call(5, "Bash"),
+  ];
+  expect(told(rowsOf(events, [], compact, null))).toEqual([
+    "agent.started",
+    "43 tool calls: Bash 2, Edit 1 (1 failed)",
+    "agent.completed",
+    "1 tool call: Bash 1",
+  ]);
+  expect(rowsOf(events, [], full, null)).toHaveLength(events.length);
+  expect(rowsOf(events, [], { ...compact, failures: true }, null)).toEqual([]);
+});
 
 test("idle hours are folded, and say whom the task waited for", () => {
   const events = [

@@ -1,11 +1,13 @@
 /** The log of a task as it is read: idle hours folded, what matters little left out. */
 import type { Event, Schemas } from "@/api/client";
+import { plural } from "@/kit/text";
 
 type History = Schemas["History"];
 export type Look = "compact" | "full" | "raw";
 
 export type TimelineRow =
   | { kind: "event"; key: string; event: Event; history: History | null }
+  | { kind: "tools"; key: string; events: Event[] }
   | { kind: "gap"; key: string; seconds: number; who: string; open: boolean };
 
 /** What of it is shown; no category is all of them. */
@@ -18,6 +20,7 @@ export interface Narrow {
 /** A shorter silence is no story. */
 export const IDLE_S = 300;
 
+const MOST_TOOLS = 5;
 const MINOR = new Set([
   "agent.queued",
   "git.pushed",
@@ -95,9 +98,15 @@ export function rowsOf(
       });
     waiting.take(event);
     last = event;
-    if (look === "compact" && isMinor(event)) continue;
     if (failures && !isFailure(event)) continue;
     if (categories.size > 0 && !categories.has(event.category)) continue;
+    if (look === "compact" && event.category === "tool") {
+      const before = rows.at(-1);
+      if (before?.kind === "tools") before.events.push(event);
+      else rows.push({ kind: "tools", key: `${event.seq}`, events: [event] });
+      continue;
+    }
+    if (look === "compact" && isMinor(event)) continue;
     rows.push({ kind: "event", key: `${event.seq}`, event, history: moveOf(event, moves) });
   }
   const idle = last && now !== null ? (now - Date.parse(last.time)) / 1000 : 0;
@@ -123,6 +132,23 @@ function moveOf(event: Event, moves: Map<string, History>): History | null {
   if (event.category !== "transition") return null;
   const to = event.data.to ?? event.data.status;
   return moves.get(`${event.time} ${to}`) ?? null;
+}
+
+/** Calls that follow each other, in a line: how often which tool was called. */
+export function callsIn(events: Event[]): string {
+  const counts = new Map<string, number>();
+  let calls = 0;
+  let failed = 0;
+  for (const { data } of events) {
+    calls += typeof data.count === "number" ? data.count : 1;
+    if (data.ok === false) failed += 1;
+    if (typeof data.name === "string") counts.set(data.name, (counts.get(data.name) ?? 0) + 1);
+  }
+  const most = [...counts].sort(([, a], [, b]) => b - a);
+  const named = most.slice(0, MOST_TOOLS).map(([name, times]) => `${name} ${times}`);
+  if (most.length > MOST_TOOLS) named.push("…");
+  const which = named.length > 0 ? `: ${named.join(", ")}` : "";
+  return `${plural(calls, "tool call")}${which}${failed > 0 ? ` (${failed} failed)` : ""}`;
 }
 
 export function categoriesOf(events: Event[]): [category: string, count: number][] {

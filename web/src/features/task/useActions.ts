@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { type ApiError, api, data, once, type Schemas, type TaskView } from "@/api/client";
+import { consented } from "./unmerged";
 
 export const told = (error: unknown) => {
   const { message, details } = error as ApiError;
@@ -19,16 +20,32 @@ export function useActions(view: TaskView) {
   const move = useMutation({
     ...common,
     mutationFn: (form: Schemas["MoveForm"]) =>
-      data(
-        api.POST("/api/v1/tasks/{task_id}/move", {
-          params: { path },
-          headers: once(),
-          body: { expect_version: view.task.version, ...form },
-        }),
+      consented((consent) =>
+        data(
+          api.POST("/api/v1/tasks/{task_id}/move", {
+            params: { path },
+            headers: once(),
+            body: { expect_version: view.task.version, ...form, ...consent },
+          }),
+        ),
       ),
     onSuccess: (moved) => {
       if (moved.stopping_run)
         toast("The agent is being stopped first; the task moves when it has ended.");
+    },
+  });
+  const start = useMutation({
+    ...common,
+    mutationFn: () =>
+      data(
+        api.POST("/api/v1/tasks/{task_id}/start", {
+          params: { path },
+          headers: once(),
+          body: { expect_version: view.task.version },
+        }),
+      ),
+    onSuccess: (started) => {
+      if (started.waits) toast(started.waits);
     },
   });
   const run = useMutation({
@@ -55,7 +72,7 @@ export function useActions(view: TaskView) {
       ),
     onSuccess: () => toast("The agent is being stopped."),
   });
-  return { move, run, retry, stop };
+  return { move, start, run, retry, stop };
 }
 
 export type Actions = ReturnType<typeof useActions>;

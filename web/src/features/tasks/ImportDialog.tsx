@@ -7,7 +7,7 @@ import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Select } from "@/kit/Field";
 import { Table } from "@/kit/Table";
-import { clean } from "@/kit/text";
+import { clean, plural } from "@/kit/text";
 import { IssueFields } from "./IssueFields";
 import { asked, type Issues, NO_ISSUES } from "./issues";
 import { type List, ListFields, NO_LIST } from "./ListFields";
@@ -26,6 +26,13 @@ const STATES: Record<Item["state"], string> = {
   already_there: "Already there",
 };
 
+const STARTS: Record<NonNullable<Item["start"]>, string> = {
+  started: "started",
+  waiting: "waiting for dependencies",
+  scheduled: "scheduled",
+  refused: "not started",
+};
+
 /** Tasks out of a list or of issues: first what would be made, then made, all of them or none. */
 export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const { project } = useSearch({ from: "/frame" });
@@ -35,14 +42,17 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
   const [chosen, setChosen] = useState("");
   const [list, setList] = useState(NO_LIST);
   const [issues, setIssues] = useState(NO_ISSUES);
+  const [start, setStart] = useState(false);
   const of = chosen || project || projects[0]?.name || "";
   const wanted = asked(issues);
   const send = useMutation({
     mutationFn: (dry_run: boolean) =>
       source === "list"
-        ? data(api.POST("/api/v1/tasks/import", { body: { ...list, project: of, dry_run } }))
+        ? data(api.POST("/api/v1/tasks/import", { body: { ...list, project: of, dry_run, start } }))
         : data(
-            api.POST("/api/v1/tasks/import/github", { body: { ...wanted, project: of, dry_run } }),
+            api.POST("/api/v1/tasks/import/github", {
+              body: { ...wanted, project: of, dry_run, start },
+            }),
           ),
     onSuccess: (_, dry_run) => {
       if (!dry_run) void client.invalidateQueries({ queryKey: ["tasks"] });
@@ -58,6 +68,7 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
     onClose();
     setList(NO_LIST);
     setIssues(NO_ISSUES);
+    setStart(false);
     send.reset();
   };
   const error = send.error as ApiError | null;
@@ -69,7 +80,7 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
       onClose={close}
       wide
       title="Import tasks"
-      description="All of them are made or none, none twice, and none is started."
+      description="All of them are created or none, and none twice."
     >
       <div className="space-y-4">
         <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
@@ -113,7 +124,15 @@ export function ImportDialog({ open, onClose }: { open: boolean; onClose: () => 
           </div>
         )}
         {send.data && <Outcome done={send.data} source={source} />}
-        <div className="flex justify-end gap-2">
+        <div className="flex flex-wrap items-center justify-end gap-x-4 gap-y-2">
+          <label className="mr-auto flex min-h-9 items-center gap-2">
+            <input
+              type="checkbox"
+              checked={start}
+              onChange={(event) => setStart(event.target.checked)}
+            />
+            Start the new tasks when their dependencies are finished
+          </label>
           <Button onClick={close}>Close</Button>
           {toMake > 0 ? (
             <Button look="primary" disabled={send.isPending} onClick={() => send.mutate(false)}>
@@ -171,10 +190,11 @@ function Outcome({ done, source }: { done: Imported; source: Source }) {
   return (
     <div className="space-y-2">
       <p role="status">
-        {made > 0 && `${counted(made)} made, none of them started. `}
+        {made > 0 && `${counted(made)} made${startedOf(done.items)}. `}
         {done.items.every((one) => one.state === "already_there") && "Nothing is new. "}
         {done.skipped > 0 && `${done.skipped} ${skipped} and skipped.`}
       </p>
+      {done.left_out_count > 0 && <LeftOut done={done} />}
       <Table
         label="Tasks of the list"
         rows={done.items}
@@ -184,7 +204,13 @@ function Outcome({ done, source }: { done: Imported; source: Source }) {
           { title: "Title", cell: (one) => <Title item={one} /> },
           {
             title: "",
-            cell: (one) => `${STATES[one.state]}${one.changed ? ", changed since" : ""}`,
+            cell: (one) => (
+              <span title={one.start_reason || undefined}>
+                {STATES[one.state]}
+                {one.changed && ", changed since"}
+                {one.start && `, ${STARTS[one.start]}`}
+              </span>
+            ),
           },
           { title: "Pipeline", minor: true, cell: (one) => one.pipeline },
           { title: "Waits for", right: true, minor: true, cell: (one) => one.dependencies || "" },
@@ -192,6 +218,36 @@ function Outcome({ done, source }: { done: Imported; source: Source }) {
       />
     </div>
   );
+}
+
+function LeftOut({ done }: { done: Imported }) {
+  const more = done.left_out_count - done.left_out.length;
+  const bullets = plural(done.left_out_count, "list item");
+  return (
+    <details open={done.left_out_count <= 5} className="rounded-lg border bg-sunken px-3 py-2">
+      <summary className="cursor-pointer">
+        {bullets} left out, because a task is a line like “- [ ] Title”
+      </summary>
+      <ul className="mt-1 list-disc pl-5 text-ink-2 wrap-anywhere">
+        {done.left_out.map((one) => (
+          <li key={one.place}>
+            {one.place}: {clean(one.text)}
+          </li>
+        ))}
+        {more > 0 && <li>and {more} more</li>}
+      </ul>
+    </details>
+  );
+}
+
+function startedOf(items: Item[]): string {
+  const number = (state: Item["start"]) => items.filter((one) => one.start === state).length;
+  const told = [
+    number("started") && `${number("started")} started`,
+    number("waiting") && `${number("waiting")} waiting for dependencies`,
+    number("refused") && `${number("refused")} not started`,
+  ].filter(Boolean);
+  return told.length > 0 ? `, ${told.join(", ")}` : ", none of them started";
 }
 
 function Title({ item }: { item: Item }) {

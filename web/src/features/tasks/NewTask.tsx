@@ -4,7 +4,9 @@ import { toast } from "sonner";
 import { type ApiError, api, data, once } from "@/api/client";
 import { queries } from "@/api/queries";
 import { useDraft } from "@/app/drafts";
+import { AgentChoice, given } from "@/features/race/AgentChoice";
 import { type Entries, BLANK as NEW_RACE, RaceFields, raceOf } from "@/features/race/RaceFields";
+import { taskQueries } from "@/features/task/queries";
 import { Button } from "@/kit/Button";
 import { Dialog } from "@/kit/Dialog";
 import { Field, Input, Select, TextArea } from "@/kit/Field";
@@ -18,6 +20,8 @@ const BLANK = {
   size: "medium",
   pipeline: "",
   startsAt: "",
+  agent: "",
+  model: "",
   /** Who implements it side by side; null: one agent. */
   race: null as Entries | null,
   key: "",
@@ -44,6 +48,8 @@ export function NewTask({
     ...draft.value,
     project: draft.value.project || project || projects[0]?.name || "",
   };
+  const projectId = projects.find((one) => one.name === form.project)?.id ?? form.project;
+  const agents = useQuery({ ...taskQueries.agents(projectId), enabled: open }).data?.items ?? [];
   const set = (part: Partial<typeof BLANK>) => draft.set({ ...form, ...part });
   const usable = pipelines.filter(
     (one) => !one.id.includes("@") || one.id.endsWith(`@${form.project}`),
@@ -65,6 +71,7 @@ export function NewTask({
             size: form.size,
             pipeline: form.pipeline || undefined,
             starts_at: form.startsAt && !start ? new Date(form.startsAt).toISOString() : undefined,
+            ...(form.race || !form.agent ? {} : given(form)),
             race: (form.race && raceOf(form.race)) ?? undefined,
           },
         }),
@@ -162,6 +169,15 @@ export function NewTask({
             />
           )}
         </Field>
+        {!form.race && (
+          <AgentChoice
+            label="Agent"
+            none="The project's default"
+            names={agents.map((one) => one.name)}
+            value={form}
+            onChange={({ agent, model }) => set({ agent, model, key: "" })}
+          />
+        )}
         <label className="flex min-h-8 items-center gap-2 max-sm:min-h-11">
           <input
             type="checkbox"
@@ -172,7 +188,7 @@ export function NewTask({
         </label>
         {form.race && (
           <RaceFields
-            project={projects.find((one) => one.name === form.project)?.id ?? form.project}
+            project={projectId}
             value={form.race}
             onChange={(race) => set({ race, key: "" })}
           />

@@ -1,4 +1,11 @@
-import { ChevronRight, CircleAlert, CircleCheck, Link2, Terminal } from "lucide-react";
+import {
+  ChevronRight,
+  CircleAlert,
+  CircleCheck,
+  CornerDownRight,
+  Link2,
+  Terminal,
+} from "lucide-react";
 import { memo, type ReactNode, useMemo } from "react";
 import { toast } from "sonner";
 import { cx } from "@/kit/cx";
@@ -87,6 +94,32 @@ function Body({ entry, run, seconds, open, toggle, wanted }: Props) {
           }
         >
           <Code value={entry.input} name={name} />
+        </Folded>
+      );
+    case "result":
+      return (
+        <Folded
+          open={open}
+          toggle={fold}
+          head={
+            <>
+              <CornerDownRight
+                size={13}
+                className={cx("shrink-0", entry.ok ? "text-ink-3" : "text-bad")}
+              />
+              <span className="shrink-0 text-ink-2">{entry.name}</span>
+              {!entry.ok && <span className="shrink-0 text-bad">failed</span>}
+              <span className="min-w-0 flex-1 truncate font-mono text-xs text-ink-2">
+                {entry.brief ? <Marked text={entry.brief} wanted={wanted} /> : "No output"}
+              </span>
+            </>
+          }
+        >
+          <Pre className="max-h-96">
+            <LongText text={entry.text} limit={PLAIN * 2} name={name}>
+              {(text) => <Marked text={clean(text)} wanted={wanted} />}
+            </LongText>
+          </Pre>
         </Folded>
       );
     case "usage":

@@ -59,6 +59,19 @@ describe("entries", () => {
   });
 });
 
+test("a tool's result is found by its words, and an error if the call failed", () => {
+  const entries = entriesOf([
+    line({ type: "tool_use", id: "1", name: "bash", input: {} }, { offset: 1 }),
+    line({ type: "tool_result", id: "1", ok: false, text: "3 passed\n1 failed" }),
+    line({ type: "tool_result", id: "2", ok: true, text: "" }),
+  ]);
+  expect(entries.map((e) => e.kind)).toEqual(["tool", "result", "result"]);
+  expect(entries[1]).toMatchObject({ brief: "3 passed 1 failed", ok: false });
+  expect(matches(entries, "1 FAILED")).toEqual([1]);
+  expect(filtered(entries, "errors")).toEqual([entries[1]]);
+  expect(filtered(entries, "tools")).toEqual(entries);
+});
+
 test("a tool's input is one short line without control characters", () => {
   expect(brief({ file_path: "a.py", limit: 3 })).toBe("a.py");
   expect(brief({ a: [1] })).toBe('{"a":[1]}');

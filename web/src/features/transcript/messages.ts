@@ -25,6 +25,7 @@ export type Entry =
   | (Base & { kind: "words"; text: string })
   | (Base & { kind: "output"; text: string; bad: boolean })
   | (Base & { kind: "tool"; name: string; brief: string; input: unknown })
+  | (Base & { kind: "result"; name: string; text: string; brief: string; ok: boolean })
   | (Base & { kind: "usage"; usage: Message })
   | (Base & { kind: "end"; text: string; repeats: boolean })
   | (Base & { kind: "error"; text: string; errorClass: string | null })
@@ -73,6 +74,18 @@ function entryOf(base: Base, message: Message, said: boolean): Entry | null {
         brief: brief(message.input),
         input: message.input,
       };
+    case "tool_result": {
+      const text = words(message.text);
+      const name = clean(words(message.name)) || "tool";
+      return {
+        ...base,
+        kind: "result",
+        name,
+        text,
+        brief: oneLine(text),
+        ok: message.ok !== false,
+      };
+    }
     case "usage":
       return { ...base, kind: "usage", usage: message };
     case "usage_so_far":
@@ -116,6 +129,7 @@ export function textOf(entry: Entry): string {
   switch (entry.kind) {
     case "words":
     case "output":
+    case "result":
     case "end":
     case "error":
       return entry.text;
@@ -132,7 +146,9 @@ export const FILTERS = ["all", "words", "tools", "errors"] as const;
 export type Filter = (typeof FILTERS)[number];
 
 export const isError = (entry: Entry) =>
-  entry.kind === "error" || (entry.kind === "output" && entry.bad);
+  entry.kind === "error" ||
+  (entry.kind === "output" && entry.bad) ||
+  (entry.kind === "result" && !entry.ok);
 
 export function filtered(entries: Entry[], filter: Filter): Entry[] {
   switch (filter) {
@@ -141,7 +157,7 @@ export function filtered(entries: Entry[], filter: Filter): Entry[] {
     case "words":
       return entries.filter((e) => e.kind === "words" || e.kind === "end" || e.kind === "error");
     case "tools":
-      return entries.filter((e) => e.kind === "tool" || e.kind === "error");
+      return entries.filter((e) => e.kind === "tool" || e.kind === "result" || e.kind === "error");
     case "errors":
       return entries.filter(isError);
   }

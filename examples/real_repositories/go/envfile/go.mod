@@ -1,0 +1,3 @@
+module parcel.example/envfile
+
+go 1.19
