@@ -1,9 +1,12 @@
-"""Runs the test lanes: all of them, or the ones named as arguments.
+"""Run the test lanes: all of them, or the ones named as arguments.
 
-Lanes that can are run by one pytest, which then starts once and keeps both its workers busy to the
-end. A lane that fails does not stop another. The last lines say the seconds of each lane, what was
-not run and why, and the sum of all tests. With CI=true a skipped test is a failure: a missing part
-must never look green.
+Lanes that can share one pytest process do, which then starts once and keeps both of its workers
+busy to the end. A failing lane does not stop the others. The last lines list the seconds of each
+lane, the tests that were not run with the reason, and the totals. With CI=true a skipped test is a
+failure, so that a missing part never looks green.
+
+If at most RERUN_LIMIT tests of a run fail, they are run once more, one at a time. A test that
+passes then is listed as flaky and does not fail the run; see docs/decisions/0079.
 """
 
 import os
@@ -50,6 +53,9 @@ TOGETHER = (
 ALONE = {"faults": 0, "web": 2}
 WORKERS = 2
 
+# More failures than this are a defect of the change, not the load of the machine.
+RERUN_LIMIT = 3
+
 
 @dataclass
 class Result:
@@ -59,6 +65,7 @@ class Result:
     passed: int = 0
     failed: int = 0
     not_run: Counter[str] = field(default_factory=Counter[str])
+    flaky: list[str] = field(default_factory=list[str])
 
 
 def main(wanted: list[str]) -> int:
@@ -103,14 +110,24 @@ def run_tests(lanes: list[str], workers: int) -> list[Result]:
     print(f"\n== {' '.join(lanes)} ==", flush=True)
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        xml = Path(scratch) / "junit.xml"
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={xml}"]
-        if workers:
-            # Each begins with its own half, so that what a file makes once is seldom made twice.
-            command += ["-n", str(workers), "--dist", "worksteal"]
-        code = subprocess.run([*command, *map(folder, lanes)], cwd=ROOT).returncode
-        cases = list(ElementTree.parse(xml).iter("testcase")) if xml.exists() else []
+        command = [sys.executable, "-m", "pytest", "-q", "-o", f"cache_dir={scratch}/cache"]
+        # Each begins with its own half, so that what a file makes once is seldom made twice.
+        parallel = ["-n", str(workers), "--dist", "worksteal"] if workers else []
+        code, cases = run_pytest([*command, *parallel], lanes, Path(scratch) / "first.xml")
+        failed = {name_of(case) for case in cases if has_failed(case)}
+        if 0 < len(failed) <= RERUN_LIMIT:
+            print(f"\nRunning {len(failed)} failed tests again, one at a time.", flush=True)
+            again = Path(scratch) / "second.xml"
+            code, repeated = run_pytest([*command, "--last-failed"], lanes, again)
+            # A test that fails while it is torn down has two entries.
+            cases = [case for case in cases if name_of(case) not in failed] + repeated
     results = [count(lane, [case for case in cases if lane_of(case) == lane]) for lane in lanes]
+    for result in results:
+        result.flaky = sorted(
+            name_of(case)
+            for case in cases
+            if name_of(case) in failed and lane_of(case) == result.lane and not has_failed(case)
+        )
     share(time.monotonic() - started, results)
     if code != 0 and not any(result.failed for result in results):
         for result in results:  # pytest itself broke, or found nothing to run
@@ -118,6 +135,23 @@ def run_tests(lanes: list[str], workers: int) -> list[Result]:
     for result in results:
         result.ok = not result.failed
     return results
+
+
+def run_pytest(
+    command: Sequence[str | Path], lanes: list[str], xml: Path
+) -> tuple[int, list[ElementTree.Element]]:
+    """Return the exit code of pytest and its test cases."""
+    paths = map(folder, lanes)
+    code = subprocess.run([*command, f"--junitxml={xml}", *paths], cwd=ROOT).returncode
+    return code, list(ElementTree.parse(xml).iter("testcase")) if xml.exists() else []
+
+
+def name_of(case: ElementTree.Element) -> str:
+    return f"{case.get('classname')}::{case.get('name')}"
+
+
+def has_failed(case: ElementTree.Element) -> bool:
+    return case.find("failure") is not None or case.find("error") is not None
 
 
 def lane_of(case: ElementTree.Element) -> str:
@@ -137,7 +171,7 @@ def count(lane: str, cases: list[ElementTree.Element]) -> Result:
     for case in cases:
         result.seconds += float(case.get("time", 0))
         skipped = case.find("skipped")
-        if case.find("failure") is not None or case.find("error") is not None:
+        if has_failed(case):
             result.failed += 1
         elif skipped is None:
             result.passed += 1
@@ -155,6 +189,9 @@ def report(results: list[Result]) -> None:
     for result in results:
         for reason, tests in result.not_run.items():
             print(f"  {result.lane}, {tests} tests: {reason}")
+    if flaky := [name for result in results for name in result.flaky]:
+        print("\nFlaky, failed once and passed when run again:")
+        print("\n".join(f"  {name}" for name in flaky))
     print(f"\n{'lane':<14}{'seconds':>8}  result")
     for result in results:
         print(f"{result.lane:<14}{result.seconds:>8.1f}  {'ok' if result.ok else 'FAILED'}")
