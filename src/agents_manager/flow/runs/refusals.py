@@ -50,7 +50,9 @@ async def explained(s: Services, run: Run, verdict: Verdict, directory: Path) ->
         }
     if verdict.get("error_class") in MAY_CAUSE:
         said = _event(run, told).says() if found.refused else ""
-        unexplained = NOT_CONNECTED.search(error) and "127.0.0.1" not in said
+        # A response that broke off was being received, so its server is reachable.
+        unconnected = verdict.get("error_class") != ErrorClass.INTERRUPTED
+        unexplained = unconnected and NOT_CONNECTED.search(error) and "127.0.0.1" not in said
         told["error"] = " ".join(filter(None, [error, said, HINT if unexplained else ""]))
     return told
 
