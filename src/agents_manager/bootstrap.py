@@ -125,7 +125,7 @@ async def client(
 ) -> AsyncGenerator[Program]:
     """Settings, store and flow: every command, with or without a server beside it. What `works`
     holds the host lock."""
-    _make_home(settings.home)
+    _make_folders(settings)
     redactor = environment.redactor()
     log_output.redact_with(redactor)
     here, others = _here(settings), partial(_others, settings, works)
@@ -147,7 +147,7 @@ async def worker(settings: Settings, **overrides: Any) -> AsyncGenerator[Program
     from agents_manager.engine import durable
     from agents_manager.engine.dispatcher import Dispatcher
 
-    _make_home(settings.home)
+    _make_folders(settings)
     with host.HostLock(settings.home):
         async with client(settings, works=True, **overrides) as program:
             services = program.services
@@ -355,7 +355,7 @@ def _services(
     keys = credentials.keys(database, configs)
     channels = _channels(known.adapters, tools, configs)
     checks = ProjectChecks(
-        settings.home / "checks",
+        settings.working_folder / "checks",
         commits.export,
         commits.written,
         processes.kill_marked,
@@ -373,7 +373,7 @@ def _services(
         configs=configs,
         agents=AgentCatalog(known.adapters, configs.agents),
         workspaces=ChosenWorkspaces(
-            settings.home / "worktrees", keys, keeper.start_git_helper, keeper.owner
+            settings.working_folder / "worktrees", keys, keeper.start_git_helper, keeper.owner
         ),
         copies=RemoteCopies(keys, _url_keys(configs)),
         forge=ChosenForges(known.adapters, tools),
@@ -445,10 +445,12 @@ def _prices() -> Prices:
     return PriceTable.model_validate_json(text).models
 
 
-def _make_home(home: Path) -> None:
-    try:
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise StoreError(
-            f"The data directory {home} cannot be made ({error.strerror}); set AM_HOME to another."
-        ) from None
+def _make_folders(settings: Settings) -> None:
+    for folder in dict.fromkeys((settings.home, settings.working_folder)):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot create the folder {folder} ({error.strerror})."
+                " Set AM_HOME to another folder."
+            ) from None

@@ -40,6 +40,16 @@ class Settings:
     def database(self) -> str | Path:
         return self.database_url or self.home / "agents-manager.db"
 
+    @property
+    def working_folder(self) -> Path:
+        """The folder of workspaces and check copies: `home`, or, if its path has a hidden folder,
+        another one without.
+
+        Programs treat files below a hidden folder differently. Of the tests of Express, 55 fail
+        there, because it does not serve such files.
+        """
+        return _visible(self.home)
+
 
 def from_environment() -> Settings:
     home = Path(os.environ.get("AM_HOME") or Path.home() / ".agents-manager").expanduser()
@@ -47,6 +57,20 @@ def from_environment() -> Settings:
     names = (name.strip() for name in (chosen or "").split(","))
     named = None if chosen is None else tuple(name for name in names if name)
     return Settings(home.absolute(), os.environ.get("AM_DATABASE_URL") or None, named)
+
+
+def _visible(path: Path) -> Path:
+    """Return `path` if no part of it begins with a dot, and else a path next to its first hidden
+    folder: `~/.agents-manager/demo` becomes `~/agents-manager-work/demo`."""
+    parts = path.parts
+    hidden = next((i for i, part in enumerate(parts) if part.startswith(".")), None)
+    if hidden is None:
+        return path
+    name = f"{parts[hidden].lstrip('.')}-work"
+    below = (
+        part.replace(".", "_", 1) if part.startswith(".") else part for part in parts[hidden + 1 :]
+    )
+    return Path(*parts[:hidden], name, *below)
 
 
 def config_folder() -> Path:

@@ -51,6 +51,21 @@ def test_nothing_goes_without_a_word(am: Am) -> None:
         assert not am.home.exists()
 
 
+def test_workspaces_and_check_copies_of_the_default_home_are_in_no_hidden_folder(am: Am) -> None:
+    am.home = Path(am.env["HOME"], ".agents-manager")
+    am.env.pop("AM_HOME")
+    visible = 'case "$PWD" in */.*) exit 1;; esac'
+    with am.quickly():
+        tree = _worked(am, "--test", visible, "--yes")
+        [run] = am.json("run", "list")
+        assert (run["status"], run["outcome"]) == ("completed", "pr_ready")
+        assert not any(part.startswith(".") for part in tree.parts)
+        assert tree.is_relative_to(Path(am.env["HOME"], "agents-manager-work"))
+        am.json("purge", "--yes")
+        assert not am.home.exists()
+        assert not Path(am.env["HOME"], "agents-manager-work").exists()
+
+
 @pytest.mark.slow
 def test_work_stays_in_the_repository_with_the_commands_that_remove_it(am: Am) -> None:
     with am.quickly():
@@ -77,9 +92,10 @@ def _by_hand(am: Am, commands: Sequence[str]) -> None:
         subprocess.run(["sh", "-ec", command], env=am.env, check=True, stdout=subprocess.DEVNULL)
 
 
-def _worked(am: Am) -> Path:
-    """A task that waits for a review, with its workspace."""
-    am.text("init", "--agent", "scripted", "--register")
+def _worked(am: Am, *options: str) -> Path:
+    """Create a task that waits for a review, and return its workspace."""
+    am.text("init", "--agent", "scripted", "--register", *options)
+    am("project", "trust", "repo", "--yes")
     made = am.json("task", "create", "Door", "--description", WORKS, "--pipeline", "simple")
     task: str = made["task"]["id"]
     am.json("task", "start", task)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents_manager.agents import login_shell
-from agents_manager.environment import without_product
+from agents_manager.environment import Settings, without_product
 from tests.unit.test_command_agent import job
 
 BIN = Path(sys.prefix) / "bin"
@@ -57,3 +57,17 @@ def test_agent_does_not_get_the_products_environment(
     assert made.argv[0] == str(BIN / "am")
     assert str(BIN) not in made.env["PATH"].split(":")
     assert "VIRTUAL_ENV" not in made.env
+
+
+@pytest.mark.parametrize(
+    ("home", "folder"),
+    [
+        ("/home/ada/.agents-manager", "/home/ada/agents-manager-work"),
+        ("/home/ada/.agents-manager/demo", "/home/ada/agents-manager-work/demo"),
+        ("/home/ada/.local/share/am", "/home/ada/local-work/share/am"),
+        ("/srv/.data/.am", "/srv/data-work/_am"),
+        ("/var/lib/agents-manager", "/var/lib/agents-manager"),
+    ],
+)
+def test_no_part_of_the_working_folder_is_hidden(home: str, folder: str) -> None:
+    assert Settings(Path(home), None).working_folder == Path(folder)

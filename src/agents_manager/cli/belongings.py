@@ -23,10 +23,11 @@ class Repository:
 @dataclass(frozen=True, slots=True)
 class Found:
     home: Path
+    working_folder: Path
     files: tuple[Path, ...]
     """What goes."""
     strange: tuple[Path, ...]
-    """What lies in the data directory and is not ours."""
+    """Files in these two folders that are not ours."""
     busy: tuple[str, ...]
     repositories: tuple[Repository, ...]
     database: str | None

@@ -20,7 +20,7 @@ OURS = frozenset(
         *("worktrees", "demo", background.SECRETS, background.LOG),
     }
 )
-"""In a data directory. What else lies there is somebody's, and stays."""
+"""In a data directory or a working folder. Other files there are somebody's, and stay."""
 COMPLETIONS = (
     ".local/share/bash-completion/completions/am",
     ".zfunc/_am",
@@ -33,7 +33,8 @@ MARK = "_AM_COMPLETE"
 async def look(place: "Settings") -> Found:
     from agents_manager import bootstrap
 
-    inside = sorted(place.home.iterdir()) if place.home.is_dir() else []
+    folders = dict.fromkeys((place.home, place.working_folder))
+    inside = [path for folder in folders if folder.is_dir() for path in sorted(folder.iterdir())]
     ours = [p for p in inside if p.name in OURS or p.name.startswith(DATABASES)]
     files = [*ours, *(post.path for post in services(place)), *_completions()]
     repositories: list[Repository] = []
@@ -46,6 +47,7 @@ async def look(place: "Settings") -> Found:
         busy += await _busy(home)
     return Found(
         home=place.home,
+        working_folder=place.working_folder,
         files=tuple(files),
         strange=tuple(p for p in inside if p not in ours),
         busy=tuple(busy),

@@ -189,5 +189,6 @@ def _remove_files(found: Found) -> None:
             shutil.rmtree(path, onerror=trees.make_writable)
         else:
             path.unlink(missing_ok=True)
-    if found.home.is_dir() and not any(found.home.iterdir()):
-        found.home.rmdir()
+    for folder in (found.home, found.working_folder):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()

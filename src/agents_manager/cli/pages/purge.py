@@ -18,8 +18,8 @@ def page(found: "Found", *, done: bool) -> Iterator[Block]:
         yield Line("  nothing; there is nothing of ours on this machine")
     yield from (Line(f"  {why}", Tone.URGENT) for why in found.busy)
     if found.strange:
-        yield title(f"Not ours, and left in {found.home}:")
-        yield from (Line(f"  {path.name}") for path in found.strange)
+        yield title("Not ours, and left:")
+        yield from (Line(f"  {path}") for path in found.strange)
     if found.database:
         yield title(f"The database at {found.database} stays, as other machines may use it:")
         yield Line("  dropdb NAME", Tone.QUIET)
